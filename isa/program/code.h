@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +77,8 @@ class Code {
     }
   }
   u32 size() const { return size_; }  // positions
+  // Its instructions, those of loops once.
+  std::span<const CodeInst> stored() const { return insts_; }
   Arch arch() const { return arch_; }
   // The file that the line of an instruction is of.
   const std::string& source(u32 pc) const { return sources_[pc < size_ ? line_at(pc).first : 0]; }

@@ -15,6 +15,7 @@ namespace vinci::models {
 
 Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
     : spec_(core_spec(s.chip, kind)),
+      counters_(core_name(kind, id)),
       port_(kind == isa::CoreKind::vector ? s.chip.ai_cores + id : id),
       journal_(s.chip_name + core_name(kind, id)),
       executor_({.spec = spec_,
@@ -29,7 +30,7 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
       flags_(whole_cycles(s.chip.core.line("scalar.sync"_cost).tail)),
       memory_(s.memory),
       cross_(s.cross) {
-  stats::Group& group = s.stats.group(core_name(kind, id));
+  stats::Group& group = s.stats.group(counters_);
   group.add("blocks", blocks_, "blocks", "blocks that ran here");
   scalar_ = std::make_unique<ScalarUnit>(ScalarUnit::Setup{
       .env = s.env,
@@ -127,6 +128,14 @@ void Core::set(const isa::Issued& inst, trace::TrackId track, u32 node) { cross_
 u64 Core::request(u64 now, const isa::Access& a) {
   return memory_.access(
       now, {.port = port_, .bytes = a.len, .address = a.address, .write = a.write, .hint = memory_.hint(a.address)});
+}
+
+void Core::skip_to(u64 at, const Journal::Sums& sums) {
+  journal_.add(sums);
+  scalar_->skip_to(at);
+  for (const auto& p : pipes_) {
+    if (p != nullptr) p->skip_to(at);
+  }
 }
 
 void Core::settle(u64 at) {

@@ -48,6 +48,7 @@ class Core final : private CrossCorePort, private RequestPort, private BlockPort
   // All that has retired has moved its data.
   void finish_data() { executor_.finish(); }
   const std::string& name() const { return journal_.name(); }
+  std::string_view counters() const { return counters_; }  // the name of their group
   const isa::CoreSpec& spec() const { return spec_; }
   const ScalarUnit& scalar() const { return *scalar_; }
   const Pipe* pipe(isa::PipeId p) const { return pipes_[isa::index(p)].get(); }
@@ -55,10 +56,11 @@ class Core final : private CrossCorePort, private RequestPort, private BlockPort
   // Of the present or latest block, and of all blocks so far; after finish_data().
   u64 status() const { return executor_.status(); }
   u64 status_seen() const { return earlier_status_ | status(); }
-  const InsertedSync& inserted() const { return journal_.inserted(); }
-  const NativeCode& native_code() const { return journal_.native_code(); }
-  // Closes the accounts at the end of the run.
+  const Journal::Sums& sums() const { return journal_.sums(); }
+  // Accounts for the time up to a cycle, at the latest at the end of the run.
   void settle(u64 at);
+  // Time goes on at a cycle: what the idle core would have done until then is in its counters, and this besides.
+  void skip_to(u64 at, const Journal::Sums& sums);
   // What flags from other cores reach.
   CrossCore::Party& cross_core_party() { return *this; }
 
@@ -76,6 +78,7 @@ class Core final : private CrossCorePort, private RequestPort, private BlockPort
   trace::TrackId track() const override { return scalar_->track(); }
 
   isa::CoreSpec spec_;
+  std::string counters_;
   u32 port_;  // in the memory system; also the position of the core in the chip
   Journal journal_;
   BlockExecutor executor_;

@@ -45,6 +45,10 @@ class CrossCore {
   // `node` is the instruction in the log of its block, if there is one.
   void set(const Party& from, const isa::Issued& inst, trace::TrackId track, u32 node);
 
+  // In ticks, when the FFTS takes the next flag without a delay.
+  const Timeline& ffts() const { return ffts_; }
+  Timeline& ffts() { return ffts_; }
+
  private:
   // An increment on its way.
   struct Increment {

@@ -39,21 +39,30 @@ class Journal {
   }
 
   // Cycles that inserted synchronisation has cost, and that it was done.
-  void charge_inserted(const isa::Issued& inst, u64 cycles) { inserted_.charge(*block_.code, inst, cycles); }
-  void pass_inserted(const isa::Issued& inst, u64 cycles) { inserted_.pass(*block_.code, inst, cycles); }
-  const InsertedSync& inserted() const { return inserted_; }
+  void charge_inserted(const isa::Issued& inst, u64 cycles) { sums_.inserted.charge(*block_.code, inst, cycles); }
+  void pass_inserted(const isa::Issued& inst, u64 cycles) { sums_.inserted.pass(*block_.code, inst, cycles); }
   // A nop: cycles of scalar code that runs natively.
   void charge_native(const isa::CodeInst& inst, u32 pc, u64 cycles, u64 counted) {
-    native_code_.add(*block_.code, inst, pc, cycles, counted);
+    sums_.native.add(*block_.code, inst, pc, cycles, counted);
   }
-  const NativeCode& native_code() const { return native_code_; }
+  // Of all blocks so far.
+  struct Sums {
+    InsertedSync inserted;
+    NativeCode native;
+    // What has come since `earlier` ones.
+    Sums since(const Sums& earlier) const { return {inserted.since(earlier.inserted), native.since(earlier.native)}; }
+  };
+  const Sums& sums() const { return sums_; }
+  void add(const Sums& more) {
+    sums_.inserted.add(more.inserted);
+    sums_.native.add(more.native);
+  }
 
  private:
   std::string name_;
   isa::check::CoreChecker* checker_;
   Block block_;
-  InsertedSync inserted_;
-  NativeCode native_code_;
+  Sums sums_;
 };
 
 }  // namespace vinci::models

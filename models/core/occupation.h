@@ -51,6 +51,9 @@ class Occupation {
     since_ = at;
   }
 
+  // Time goes on at `at`; what it did until then has been added to its counters.
+  void skip_to(u64 at) { since_ = at; }
+
   // The same with its account closed at a cycle, while it goes on itself.
   Occupation closed(u64 at) const {
     Occupation out = *this;

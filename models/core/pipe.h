@@ -67,6 +67,7 @@ class Pipe final : public sim::Module, public IssuePort, public FlagUser, public
   // Copies note what they wait for, for the log of a block.
   void keep_log();
   void settle(u64 at) { occupation_.settle(at); }
+  void skip_to(u64 at) { occupation_.skip_to(at); }
   const Occupation& occupation() const { return occupation_; }
   u64 macs() const { return macs_; }
   u64 steps() const { return steps_; }

@@ -64,6 +64,7 @@ class ScalarUnit final : public sim::Module, public Issuer, public FlagUser {
   trace::TrackId track() const override { return track_; }
   bool spins() const override { return running_ && watch_.spins(env_.changes); }
   void settle(u64 at) { occupation_.settle(at); }
+  void skip_to(u64 at) { occupation_.skip_to(at); }
   const Occupation& occupation() const { return occupation_; }
 
  private:

@@ -47,6 +47,22 @@ class InsertedSync {
     s.cycles += cycles;
     s.count += inst.row->role == isa::Role::set_flag ? 0 : 1;
   }
+  // What has come since `earlier` sums, and these added again.
+  InsertedSync since(const InsertedSync& earlier) const {
+    InsertedSync out = *this;
+    for (const auto& [key, s] : earlier.sums_) {
+      Sum& of = out.sums_.at(key);
+      of.count -= s.count;
+      of.cycles -= s.cycles;
+    }
+    return out;
+  }
+  void add(const InsertedSync& more) {
+    for (const auto& [key, s] : more.sums_) {
+      sums_[key].count += s.count;
+      sums_[key].cycles += s.cycles;
+    }
+  }
   void add_to(std::map<Site, Sum>& all) const {
     for (const auto& [key, s] : sums_) {
       const auto& [file, line, src, dst, barrier] = key;

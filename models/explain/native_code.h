@@ -34,6 +34,23 @@ class NativeCode {
     e.sum.own += own;
     e.sum.api += cycles - own;
   }
+  // What has come since `earlier` sums, and these added again.
+  NativeCode since(const NativeCode& earlier) const {
+    NativeCode out = *this;
+    for (const auto& [inst, e] : earlier.sums_) {
+      Sum& of = out.sums_.at(inst).sum;
+      of.own -= e.sum.own;
+      of.api -= e.sum.api;
+    }
+    return out;
+  }
+  void add(const NativeCode& more) {
+    for (const auto& [inst, e] : more.sums_) {
+      Entry& into = sums_.try_emplace(inst, Entry{e.file, e.line, {}}).first->second;
+      into.sum.own += e.sum.own;
+      into.sum.api += e.sum.api;
+    }
+  }
   void add_to(std::map<Site, Sum>& all) const {
     for (const auto& [inst, e] : sums_) {
       Sum& into = all[{*e.file, e.line}];

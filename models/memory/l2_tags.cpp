@@ -77,6 +77,19 @@ L2Tags::Allocated L2Tags::allocate(u64 number, u32 note) {
   return {.line = line, .written_back = written_back};
 }
 
+std::vector<u64> L2Tags::used_since(u64 moment) const {
+  std::vector<std::pair<u64, u64>> uses;
+  lines_.each([&](u64 number, const Line& line) {
+    if (line.use_ / Line::kUse > moment / Line::kUse) uses.emplace_back(line.use_, number);
+  });
+  std::ranges::sort(uses);
+  std::vector<u64> out;
+  out.reserve(uses.size());
+  for (const auto& [use, number] : uses)
+    out.push_back(number);
+  return out;
+}
+
 std::optional<bool> L2Tags::drop(u64 number) {
   const Line& line = lines_.at(number);
   if (line.use_ == 0) return std::nullopt;

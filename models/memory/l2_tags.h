@@ -35,6 +35,7 @@ class L2Tags {
     void fill(u64 at) { filled_ = at; }
     // `at`, or when its data have arrived.
     u64 available(u64 at) const { return std::max(at, filled_); }
+    u64 filled() const { return filled_; }
 
    private:
     friend class L2Tags;
@@ -66,6 +67,16 @@ class L2Tags {
   // Makes room for a line that is not there.
   Allocated allocate(u64 number, u32 note = 0);
 
+  // The line as it is, without a use.
+  const Line* look(u64 number) const {
+    const Line& line = lines_.at(number);
+    return line.use_ == 0 ? nullptr : &line;
+  }
+  // The present moment in the order of uses.
+  u64 moment() const { return uses_; }
+  // Numbers of the lines that are there and were used after a moment, in the order of their latest uses.
+  std::vector<u64> used_since(u64 moment) const;
+
   // Drops a line; whether it was dirty, where it was there.
   std::optional<bool> drop(u64 number);
 
@@ -94,6 +105,15 @@ class L2Tags {
     }
     Line& add(u64 number);
     void remove(u64 number);
+    // f(number, line) for each.
+    template <class F>
+    void each(F&& f) const {
+      for (u64 page = 0; page < pages_.size(); ++page) {
+        if (pages_[page] == &none_) continue;
+        for (u64 i = 0; i < kPage; ++i)
+          if (const Line& line = pages_[page]->lines[i]; line.use_ != 0) f(page * kPage + i, line);
+      }
+    }
 
    private:
     static constexpr u64 kPage = 64;

@@ -44,7 +44,7 @@ MemorySystem::MemorySystem(const config::MemoryConfig& config, double hertz, u32
   dram_ = dram ? dram(setup) : std::make_unique<Hbm>(setup);
 }
 
-void MemorySystem::register_in(stats::Group& stats) const {
+void MemorySystem::register_in(stats::Group& stats) {
   stats::Group& noc = stats.group("noc");
   noc.add("read_bytes", read_bytes_, "B", "bytes that the ports of the cores received");
   noc.add("write_bytes", write_bytes_, "B", "bytes that the ports of the cores sent");
@@ -101,14 +101,14 @@ u64 MemorySystem::not_hit(u64 at, const Request& r, u32 slice) {
   u64& place = s.until[s.oldest];
   if (++s.oldest == s.until.size()) s.oldest = 0;
   const u64 begin = std::max(at, place);
-  const Served served = r.hint == CacheHint::bypass ? past_l2(begin, r) : miss(begin, r, slice);
-  place = served.over;
-  return served.done;
+  const Answer answer = r.hint == CacheHint::bypass ? past_l2(begin, r) : miss(begin, r, slice);
+  place = answer.over;
+  return answer.done;
 }
 
 // A write of a whole line waits for room alone: in the slice, behind the reads, and for what a dirty victim has to
 // make. The rest of a line that is written in part is fetched in the background.
-MemorySystem::Served MemorySystem::miss(u64 at, const Request& r, u32 slice) {
+MemorySystem::Answer MemorySystem::miss(u64 at, const Request& r, u32 slice) {
   ++misses_;
   miss_bytes_ += r.bytes;
   if (r.hint == CacheHint::no_allocate) {
@@ -123,7 +123,7 @@ MemorySystem::Served MemorySystem::miss(u64 at, const Request& r, u32 slice) {
   u64 fetched = at;
   if (!r.write || r.atomic || r.bytes < line_bytes_) {
     fetched = dram_access(at, begin_of_line(r.address), static_cast<u32>(line_bytes_), false);
-    room.line.fill(fetched);
+    fill(room.line, fetched);
   }
   const u64 over = std::max(taken, fetched);
   if (!r.write) return {fetched, over};
@@ -131,7 +131,7 @@ MemorySystem::Served MemorySystem::miss(u64 at, const Request& r, u32 slice) {
   return {r.atomic ? update(room.line, over) : taken, over};
 }
 
-MemorySystem::Served MemorySystem::past_l2(u64 at, const Request& r) {
+MemorySystem::Answer MemorySystem::past_l2(u64 at, const Request& r) {
   ++bypassed_;
   bypass_bytes_ += r.bytes;
   if (tags_.drop(line_of(r.address)).value_or(false)) {
@@ -139,6 +139,41 @@ MemorySystem::Served MemorySystem::past_l2(u64 at, const Request& r) {
   }
   const u64 done = dram_access(at, r.address, r.bytes, r.write);
   return {done, done};
+}
+
+bool MemorySystem::at_rest(u64 cycle) const {
+  u64 until = filled_;
+  each_timeline(*this, [&](const Timeline& t) { until = std::max(until, t.free_at()); });
+  return until <= to_ticks(cycle);
+}
+
+MemorySystem::Served MemorySystem::served_since(u64 moment, u64 cycle) const {
+  const u64 start = to_ticks(cycle);
+  const auto after_start = [&](u64 ticks) { return ticks - std::min(ticks, start); };
+  Served out;
+  for (const u64 number : tags_.used_since(moment)) {
+    const L2Tags::Line& line = *tags_.look(number);
+    out.lines.push_back({.number = number, .dirty = line.dirty(), .busy_until = after_start(line.filled())});
+  }
+  each_timeline(*this, [&](const Timeline& t) { out.reserved.push_back(after_start(t.free_at())); });
+  return out;
+}
+
+bool MemorySystem::would_serve(const Served& served) const {
+  return std::ranges::all_of(served.lines, [&](const Served::Line& used) {
+    const L2Tags::Line* line = tags_.look(used.number);
+    return line != nullptr && (line->dirty() || !used.dirty);
+  });
+}
+
+void MemorySystem::serve_again(const Served& served, u64 cycle) {
+  const u64 start = to_ticks(cycle);
+  for (const Served::Line& used : served.lines) {
+    L2Tags::Line& line = *tags_.find(used.number);
+    if (used.busy_until != 0) fill(line, start + used.busy_until);
+  }
+  usize i = 0;
+  each_timeline(*this, [&](Timeline& t) { t.reserve_until(start + served.reserved[i++]); });
 }
 
 }  // namespace vinci::models

@@ -34,6 +34,29 @@ class MemorySystem {
   u64 line_bytes() const { return line_bytes_; }  // a power of two
   CacheHint hint(u64 address) const { return hints_.of(address); }
   CacheHints& hints() { return hints_; }
+  // Whether all that was requested is through at a cycle: nothing of it delays what is requested from then on.
+  bool at_rest(u64 cycle) const;
+  // Requests so far that L2 did not serve.
+  u64 not_served() const { return misses_ + bypassed_; }
+  // A moment in the order of requests.
+  u64 moment() const { return tags_.moment(); }
+  // What requests that L2 serves, all since a moment in which the memory system was at rest, leave behind: lines that
+  // were used, and parts that are reserved. Times are in ticks from the cycle of that moment on.
+  struct Served {
+    struct Line {
+      u64 number;
+      bool dirty;
+      u64 busy_until;  // 0: it is not
+    };
+    std::vector<Line> lines;  // in the order of their latest uses
+    std::vector<u64> reserved;
+  };
+  Served served_since(u64 moment, u64 cycle) const;
+  // Whether the same requests would be served again, and leave the lines as they did.
+  bool would_serve(const Served& served) const;
+  // They have been made, from a cycle on in which the memory system was at rest.
+  void serve_again(const Served& served, u64 cycle);
+
   // Ticks that an idle network and idle device memory take.
   u64 noc_latency() const { return noc_latency_; }
   u64 hbm_latency() const { return hbm_latency_; }
@@ -48,22 +71,38 @@ class MemorySystem {
     usize oldest = 0;
   };
   // All times here are in ticks.
-  struct Served {
+  struct Answer {
     u64 done;  // the data are at L2, or the write has been taken
     u64 over;  // the slice can forget the request
   };
   // What no line of L2 answers, from when the slice has room for it on; when it is done.
   u64 not_hit(u64 at, const Request& r, u32 slice);
-  Served miss(u64 at, const Request& r, u32 slice);
-  Served past_l2(u64 at, const Request& r);
+  Answer miss(u64 at, const Request& r, u32 slice);
+  Answer past_l2(u64 at, const Request& r);
   // An atomic write to a line, which is then done.
-  u64 update(L2Tags::Line& line, u64 at) const {
+  u64 update(L2Tags::Line& line, u64 at) {
     const u64 done = line.available(at) + atomic_;
-    line.fill(done);
+    fill(line, done);
     return done;
   }
+  void fill(L2Tags::Line& line, u64 at) {
+    line.fill(at);
+    filled_ = std::max(filled_, at);
+  }
   u64 dram_access(u64 at, u64 address, u32 bytes, bool write);
-  void register_in(stats::Group& stats) const;
+  void register_in(stats::Group& stats);
+  // f(timeline) for ports and slices, always in the same order.
+  template <class F>
+  static void each_timeline(auto& self, F&& f) {
+    for (auto& port : self.ports_) {
+      f(port.read);
+      f(port.write);
+    }
+    for (auto& slice : self.slices_) {
+      f(slice.read);
+      f(slice.write);
+    }
+  }
 
   u64 line_of(u64 address) const { return address >> line_shift_; }
   u32 slice_of(u64 line) const;
@@ -82,6 +121,7 @@ class MemorySystem {
   std::vector<Slice> slices_;
   CacheHints hints_;
   std::unique_ptr<DramModel> dram_;
+  u64 filled_ = 0;  // from when on no line is on its way or busy
 
   u64 read_bytes_ = 0, write_bytes_ = 0;  // at the ports, which are those at L2
   u64 hits_ = 0, misses_ = 0, bypassed_ = 0;

@@ -48,6 +48,7 @@ class Timeline {
   }
 
   u64 free_at() const { return free_; }
+  void reserve_until(u64 at) { free_ = std::max(free_, at); }
 
  private:
   u64 free_ = 0;

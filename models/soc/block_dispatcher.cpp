@@ -30,13 +30,14 @@ WorkSums work_of(const Core& core) {
 
 BlockDispatcher::BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream,
                                  const KernelCodes& codes, std::vector<Core*> cores, Observe observe,
-                                 LaunchOwner& owner)
+                                 EqualLaunches* equal, LaunchOwner& owner)
     : env_(env),
       chip_(chip),
       stream_(stream),
       codes_(codes),
       cores_(std::move(cores)),
       observe_(observe),
+      equal_(equal),
       owner_(owner),
       interval_(env.clock.cover(chip.scheduler.block_interval)),
       mix_interval_(env.clock.cover(chip.scheduler.mix_block_interval)),
@@ -60,6 +61,7 @@ void BlockDispatcher::add(u32 stream, const task::KernelLaunch& op, const isa::L
   const BlockShape shape(chip_, stream_, op);
   launches_[stream].reset(new Launch{.order = order_++,
                                      .stream = stream,
+                                     .op = &op,
                                      .name = name,
                                      .task_id = task_id,
                                      .parts_left = u64{launch.block_num} * shape.parts(),
@@ -101,6 +103,10 @@ void BlockDispatcher::dispatch(u64 t) {
     u32 slot = 0;
     full[c] = !has_free_slot(l, slot);
     if (full[c]) continue;
+    if (l.next_block == 0 && goes_as_before(l, t)) {
+      waiting_[c].erase(best->begin());
+      continue;
+    }
     // A slot is taken at once, also where it takes time until its block is given out: blocks that wait for each other
     // would never all be there if those of another launch came between.
     const u64 start = std::max(t, next_start_);
@@ -108,6 +114,24 @@ void BlockDispatcher::dispatch(u64 t) {
     start_block(l, slot, start + dispatch_cycles_, t);
     if (l.next_block == l.launch.block_num) waiting_[c].erase(best->begin());
   }
+}
+
+bool BlockDispatcher::goes_as_before(const Launch& l, u64 t) {
+  if (equal_ == nullptr || next_start_ > t || last_end_ >= t) return false;
+  const std::optional<u64> end = equal_->begin(*l.op, l.launch.args);
+  if (end) owner_.ends_as_before(*end, l.stream);
+  return end.has_value();
+}
+
+void BlockDispatcher::ended_as_before(u32 stream) {
+  Launch& l = *launches_[stream];
+  const EqualLaunches::Outcome outcome = equal_->end();
+  l.ended.cores = outcome.cores;
+  next_start_ = std::max(next_start_, outcome.next_start);
+  last_end_ = env_.agenda.now();
+  done_units_ += l.parts_left;
+  owner_.freed();
+  owner_.done(stream);
 }
 
 u64 BlockDispatcher::first_start_cycles(const Launch& l, const BlockShape::Part& part) {
@@ -208,14 +232,16 @@ void BlockDispatcher::part_done(u32 core) {
   ++done_units_;
   account(l, core);
   slots_[core].busy = false;
-  slots_[core].freed_at = env_.agenda.now();
+  slots_[core].freed_at = last_end_ = env_.agenda.now();
   if (l.ended.log != nullptr) {
     slots_[core].log->ended(env_.agenda.now());
     l.ended.log->last = slots_[core].log;
     l.ended.log->blocks_done = env_.agenda.now();
   }
   owner_.freed();
-  if (--l.parts_left == 0) owner_.done(stream);
+  if (--l.parts_left != 0) return;
+  if (equal_ != nullptr && l.ended.cold == 0) equal_->simulated({.cores = l.ended.cores, .next_start = next_start_});
+  owner_.done(stream);
 }
 
 BlockDispatcher::Ended BlockDispatcher::finish(u32 stream) {

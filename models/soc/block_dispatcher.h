@@ -10,6 +10,7 @@
 #include "models/core/core.h"
 #include "models/runtime/task_sink.h"
 #include "models/soc/block_shape.h"
+#include "models/soc/equal_launches.h"
 #include "models/soc/kernel_codes.h"
 
 namespace vinci::models {
@@ -19,6 +20,8 @@ class LaunchOwner {
  public:
   // To call BlockDispatcher::part_done(core) at the cycle `at`, for a block of a stream's kernel that has no program.
   virtual void later(u64 at, u32 stream, u32 core) = 0;
+  // To call BlockDispatcher::ended_as_before() at the cycle `at`, for the kernel of a stream.
+  virtual void ends_as_before(u64 at, u32 stream) = 0;
   // A core is free again.
   virtual void freed() = 0;
   // All blocks of the kernel of a stream have ended.
@@ -36,9 +39,11 @@ class BlockDispatcher final : public BlockOwner {
     bool sums = false;    // cores are asked what they did for each block
     bool causes = false;  // a log is kept of why each instruction began when it did
   };
-  // `cores` of the chip, cube or joint ones first; empty where no kernel has a program.
+  // `cores` of the chip, cube or joint ones first; empty where no kernel has a program. `equal` may be null: then each
+  // launch is simulated.
   BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream,
-                  const KernelCodes& codes, std::vector<Core*> cores, Observe observe, LaunchOwner& owner);
+                  const KernelCodes& codes, std::vector<Core*> cores, Observe observe, EqualLaunches* equal,
+                  LaunchOwner& owner);
 
   // Takes over the streams and kernels that the task stream has gained.
   void append();
@@ -47,6 +52,7 @@ class BlockDispatcher final : public BlockOwner {
   // Gives all blocks that have a free slot to their cores, which begin one after the other where that takes time.
   void dispatch(u64 t);
   void part_done(u32 core) override;
+  void ended_as_before(u32 stream);
 
   // Ends the launch of a stream after LaunchOwner::done.
   struct Ended {
@@ -62,6 +68,7 @@ class BlockDispatcher final : public BlockOwner {
   struct Launch {
     u64 order = 0;
     u32 stream = 0;
+    const task::KernelLaunch* op = nullptr;  // until the task stream grows
     std::string_view name;
     u32 task_id = 0;  // for the checker
     u32 next_block = 0;
@@ -92,6 +99,7 @@ class BlockDispatcher final : public BlockOwner {
     return part.core + (part.kind == isa::CoreKind::vector ? chip_.ai_cores : 0);
   }
   bool has_free_slot(const Launch& l, u32& slot) const;
+  bool goes_as_before(const Launch& l, u64 t);
   // How long a core waits for the code of a program that it has not run before; from then on it has.
   u64 first_start_cycles(const Launch& l, const BlockShape::Part& part);
   void start_block(Launch& l, u32 slot, u64 at, u64 asked);
@@ -107,6 +115,7 @@ class BlockDispatcher final : public BlockOwner {
   const KernelCodes& codes_;
   std::vector<Core*> cores_;
   Observe observe_;
+  EqualLaunches* equal_;
   LaunchOwner& owner_;
   u64 interval_, mix_interval_, dispatch_cycles_, start_cycles_;
   u64 next_start_ = 0;                             // of a block, earliest
@@ -117,6 +126,7 @@ class BlockDispatcher final : public BlockOwner {
   std::vector<bool> has_run_;                      // by kernel, then core
   u64 order_ = 0;
   u64 done_units_ = 0;
+  u64 last_end_ = 0;  // of a block
 };
 
 }  // namespace vinci::models

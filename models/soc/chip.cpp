@@ -50,6 +50,17 @@ void Chip::build_cores(task::RunMemory& memory, const Observers& observers, Thre
   cross_.connect(std::move(parties));
 }
 
+bool Chip::at_rest(u64 cycle) const { return memory_.at_rest(cycle) && cross_.ffts().free_at() <= to_ticks(cycle); }
+
+std::vector<stats::Group*> Chip::launch_counters() {
+  std::vector<stats::Group*> out;
+  for (const char* part : {"l2", "hbm"})  // "noc" shows numbers of "l2"
+    out.push_back(&stats_.group(part));
+  for (const auto& core : cores_)
+    out.push_back(&stats_.group(core->counters()));
+  return out;
+}
+
 std::vector<Core*> Chip::all_cores() const {
   std::vector<Core*> out;
   for (const auto& core : cores_)

@@ -28,6 +28,13 @@ class Chip {
   void build_cores(task::RunMemory& memory, const Observers& observers, ThreadPool& pool, DeferredAccesses& accesses);
 
   MemorySystem& memory() { return memory_; }
+  const MemorySystem& memory() const { return memory_; }
+  CrossCore& cross() { return cross_; }
+  const CrossCore& cross() const { return cross_; }
+  // Whether nothing that idle cores have done delays what they do from a cycle on.
+  bool at_rest(u64 cycle) const;
+  // The counters of all that kernels occupy, each number once.
+  std::vector<stats::Group*> launch_counters();
   const std::vector<std::unique_ptr<Core>>& cores() const { return cores_; }
   std::vector<Core*> all_cores() const;
   stats::Group& stats() { return stats_; }

@@ -52,6 +52,9 @@ struct Options {
   // Looks for faults that a run can hide; then what a core would trap on is reported and left out. Null: no checks.
   isa::check::Checker* checker = nullptr;
   DramFactory dram = {};  // another model of the device memory; null: the built-in one
+  // Launches that begin as an equal one began are not simulated again; the results do not depend on it
+  // (models/soc/equal_launches.h). Only for complete runs without data and observers of instructions.
+  bool recall = true;
   // Of the host, for what instructions do to data; the results do not depend on it. 0: one for each processor.
   u32 threads = 0;
 };
@@ -105,8 +108,9 @@ struct Result {
   u64 instructions = 0;
   u64 cube_macs = 0;  // multiply-accumulates of all mad instructions
   std::vector<PipeTime> pipes;
-  u64 kernel_cycles = 0;  // in which at least one kernel was under way
-  u64 cold_cycles = 0;    // of these, of cold starts of kernels
+  u64 kernel_cycles = 0;   // in which at least one kernel was under way
+  u64 cold_cycles = 0;     // of these, of cold starts of kernels
+  u64 equal_launches = 0;  // that were not simulated (Options::recall)
   u64 warm_cycles() const { return kernel_cycles - std::min(cold_cycles, kernel_cycles); }
   static constexpr usize kTasksKept = 100'000;
   std::vector<TaskTime> tasks;                                             // the first so many that ended

@@ -91,6 +91,12 @@ std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::Chip
   return chips;
 }
 
+// Whether only times and counters are asked for, so that launches that equal earlier ones need not be simulated.
+bool times_alone(const Options& o, const task::RunMemory& memory) {
+  return !memory.with_data() && o.trace == nullptr && o.census == nullptr && o.causes == nullptr &&
+         o.checker == nullptr;
+}
+
 // Threads that move data while this one simulates. Only one thread may write to a census.
 u32 helpers(const Options& options) {
   if (options.census != nullptr) return 0;
@@ -114,10 +120,12 @@ Soc::Soc(const config::ChipConfig& config, const task::TaskStream& stream, task:
   chips_ = build_chips(env_, config, stream, memory, stats_, {.census = options.census, .checker = options.checker},
                        options.dram, pool_, accesses_, all_cores);
   add_hints();
+  const bool recalls = options.recall && times_alone(options, memory) && host_link == nullptr &&
+                       program == HostThreads::Program::complete;
   scheduler_ = std::make_unique<TaskScheduler>(
       env_, config, stream, memory, chips_, stats_, options.checker,
       TaskScheduler::Sink{.tasks = *this, .sums = options.tasks != nullptr, .causes = options.causes}, host_link,
-      program);
+      recalls ? options.max_cycles : 0, program);
   scheduler_->count(options.census);
 }
 
@@ -180,13 +188,15 @@ void Soc::complete(Result& result, u64 now) {
   result.instructions = env_.instructions;
   result.kernel_cycles = scheduler_->kernel_cycles();
   result.cold_cycles = scheduler_->cold_cycles();
+  result.equal_launches = scheduler_->equal_launches();
+  result.cube_macs += scheduler_->equal_cube_macs();
   std::map<InsertedSync::Site, InsertedSync::Sum> inserted;
   std::map<NativeCode::Site, NativeCode::Sum> native;
   for (const auto& chip : chips_) {
     for (const auto& core : chip->cores()) {
       add_pipe_times(*core, now, result);
-      core->inserted().add_to(inserted);
-      core->native_code().add_to(native);
+      core->sums().inserted.add_to(inserted);
+      core->sums().native.add_to(native);
     }
   }
   result.inserted = inserted_sync(inserted);

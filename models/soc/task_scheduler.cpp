@@ -14,7 +14,7 @@ namespace vinci::models {
 TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream,
                              task::RunMemory& memory, const std::vector<std::unique_ptr<Chip>>& chips,
                              stats::Group& stats, isa::check::Checker* checker, Sink sink, HostLink* host_link,
-                             HostThreads::Program program)
+                             u64 recall_until, HostThreads::Program program)
     : Module(env),
       config_(config),
       stream_(stream),
@@ -35,8 +35,8 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
       task_start_(env.clock.cover(config.scheduler.task_start)),
       task_completion_(env.clock.cover(config.scheduler.task_completion)),
       control_(env.clock.cover(config.scheduler.control)) {
-  for (const auto& chip : chips)
-    devices_.emplace_back(*this, *chip);
+  for (u32 d = 0; d < chips.size(); ++d)
+    devices_.emplace_back(*this, *chips[d], d, recall_until);
   stats.group("host").add("busy", host_busy_, "cycles", "time that host threads spent on their steps");
   if (env_.trace != nullptr) {
     add_tracks();
@@ -59,11 +59,14 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
   wake();
 }
 
-TaskScheduler::Device::Device(TaskScheduler& s, Chip& chip)
+TaskScheduler::Device::Device(TaskScheduler& s, Chip& chip, u32 device, u64 recall_until)
     : scheduler(s),
       engines(s.config_, s.env_.clock, s.stream_, s.links_),
+      equal(recall_until != 0 && launches_follow_one_another(s.stream_, device)
+                ? std::make_optional<EqualLaunches>(s.env_, chip, s.codes_, recall_until)
+                : std::nullopt),
       blocks(s.env_, s.config_, s.stream_, s.codes_, chip.all_cores(),
-             {.sums = s.sink_.sums, .causes = s.sink_.causes != nullptr}, *this) {
+             {.sums = s.sink_.sums, .causes = s.sink_.causes != nullptr}, equal ? &*equal : nullptr, *this) {
   stats::Group& stats = chip.stats().group("device");
   stats.add("tasks", tasks, "tasks", "completed");
   engines.register_in(stats);
@@ -101,6 +104,20 @@ void TaskScheduler::add_tracks() {
 
 std::string TaskScheduler::group_of(u32 device) const {
   return stream_.devices > 1 ? fmt::format("npu{}", device) : "device";
+}
+
+u64 TaskScheduler::equal_launches() const {
+  u64 out = 0;
+  for (const Device& d : devices_)
+    out += d.equal ? d.equal->count() : 0;
+  return out;
+}
+
+u64 TaskScheduler::equal_cube_macs() const {
+  u64 out = 0;
+  for (const Device& d : devices_)
+    out += d.equal ? d.equal->cube_macs() : 0;
+  return out;
 }
 
 double TaskScheduler::done_fraction() const {
@@ -145,6 +162,7 @@ void TaskScheduler::carry_out(const Event& event) {
   switch (event.what) {
     case What::task: streams_.done(event.id); break;
     case What::kernel_ready: kernel_ready(event.id); break;
+    case What::kernel_as_before: device_of(event.id).blocks.ended_as_before(event.id); break;
     case What::block: device_of(event.id).blocks.part_done(event.part); break;
     case What::host:
       --hosts_due_;
@@ -361,6 +379,10 @@ void TaskScheduler::ended(u32 stream) {
     if (--kernels_ == 0) kernel_cycles_ += t - kernels_since_;
   } else {
     ++control_units_;
+  }
+  if (std::holds_alternative<task::Free>(task.op)) {
+    for (Device& d : devices_)
+      if (d.equal) d.equal->forget();
   }
   ++device.tasks;
   end_ = std::max(end_, t);

@@ -29,10 +29,11 @@ class TaskScheduler : public sim::Module, private Carrier {
     bool sums = false;            // whether it wants to know what the cores did
     CauseSink* causes = nullptr;  // gets why each kernel took its time; may be null
   };
-  // `chips` by device; `checker` and `host_link` may be null.
+  // `chips` by device; `checker` and `host_link` may be null. Launches that equal earlier ones are not simulated again
+  // where they end by the cycle `recall_until` (EqualLaunches); 0: each one is.
   TaskScheduler(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream,
                 task::RunMemory& memory, const std::vector<std::unique_ptr<Chip>>& chips, stats::Group& stats,
-                isa::check::Checker* checker, Sink sink, HostLink* host_link,
+                isa::check::Checker* checker, Sink sink, HostLink* host_link, u64 recall_until,
                 HostThreads::Program program = HostThreads::Program::complete);
 
   // What the task stream has gained at its end takes part from now on. Not while modules act.
@@ -48,6 +49,9 @@ class TaskScheduler : public sim::Module, private Carrier {
   void count(isa::Census* census) { effects_.count(census); }
 
   bool finished() const { return streams_.idle() && host_.finished(); }
+  // Launches that were not simulated again, and their multiply-accumulates.
+  u64 equal_launches() const;
+  u64 equal_cube_macs() const;
   // When the last task or host step was over.
   u64 end() const { return end_; }
   // Cycles in which at least one kernel was under way.
@@ -59,9 +63,10 @@ class TaskScheduler : public sim::Module, private Carrier {
 
  private:
   struct Device final : private LaunchOwner {
-    Device(TaskScheduler& s, Chip& chip);
+    Device(TaskScheduler& s, Chip& chip, u32 device, u64 recall_until);
 
     void later(u64 at, u32 stream, u32 core) override;
+    void ends_as_before(u64 at, u32 stream) override { scheduler.later(at, What::kernel_as_before, stream); }
     void freed() override { scheduler.wake(); }
     void done(u32 stream) override;
 
@@ -70,9 +75,10 @@ class TaskScheduler : public sim::Module, private Carrier {
     Engines engines;
     std::array<trace::TrackId, Engines::kLaneNames.size()> lanes{};
     std::map<u32, trace::TrackId> threads;  // of the AICPU, those that have worked
+    std::optional<EqualLaunches> equal;
     BlockDispatcher blocks;
   };
-  enum class What : u8 { task, kernel_ready, block, host, collective, transfer, host_copy };
+  enum class What : u8 { task, kernel_ready, kernel_as_before, block, host, collective, transfer, host_copy };
   struct Event {
     What what = What::task;
     u32 id = 0;               // stream, host thread or collective

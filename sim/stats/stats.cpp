@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "isa/base/error.h"
+
 namespace vinci::stats {
 
 Group& Group::group(std::string_view name) {
@@ -13,8 +15,25 @@ Group& Group::group(std::string_view name) {
   return groups_.emplace_back(std::string(name));
 }
 
-void Group::add(std::string_view name, const u64& value, std::string_view unit, std::string_view doc) {
+void Group::add(std::string_view name, u64& value, std::string_view unit, std::string_view doc) {
   counters_.push_back({std::string(name), &value, unit, doc});
+}
+
+void Group::append_values(std::vector<u64>& out) const {
+  for (const Counter& c : counters_)
+    out.push_back(*c.value);
+  for (const Group& g : groups_)
+    g.append_values(out);
+}
+
+std::span<const u64> Group::add_to_values(std::span<const u64> more) {
+  VINCI_CHECK(more.size() >= counters_.size());
+  for (usize i = 0; i < counters_.size(); ++i)
+    *counters_[i].value += more[i];
+  more = more.subspan(counters_.size());
+  for (Group& g : groups_)
+    more = g.add_to_values(more);
+  return more;
 }
 
 nlohmann::ordered_json to_json(const Group& group) {

@@ -5,6 +5,7 @@
 #include <list>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,7 @@ namespace vinci::stats {
 // A named number that a model counts in a plain member; the statistics only point at it, so counting costs an add.
 struct Counter {
   std::string name;
-  const u64* value = nullptr;
+  u64* value = nullptr;
   std::string_view unit;
   std::string_view doc;
 };
@@ -28,11 +29,15 @@ class Group {
 
   // The sub-group of that name, made on first use.
   Group& group(std::string_view name);
-  void add(std::string_view name, const u64& value, std::string_view unit, std::string_view doc);
+  void add(std::string_view name, u64& value, std::string_view unit, std::string_view doc);
 
   const std::string& name() const { return name_; }
   const std::list<Group>& groups() const { return groups_; }
   const std::vector<Counter>& counters() const { return counters_; }
+  // The values of its counters and of those of its sub-groups, in their order, at the end of `out`.
+  void append_values(std::vector<u64>& out) const;
+  // Adds to each of them what follows in `more`; returns what is left of it.
+  std::span<const u64> add_to_values(std::span<const u64> more);
 
  private:
   std::string name_;

@@ -78,6 +78,10 @@ void add_options(CLI::App& command, Options& o) {
                   "processor")
       ->capture_default_str()
       ->transform(integer(0, 1024));
+  command.add_flag("--simulate-equal", o.simulate_equal,
+                   "In mode timing, also simulate launches of kernels again that begin as an equal one before them "
+                   "began; results do "
+                   "not depend on it (docs/performance.md)");
   command.add_option("--seed", o.seed, "Seed of buffers that the task stream fills with random values")
       ->capture_default_str()
       ->transform(integer());

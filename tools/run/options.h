@@ -33,6 +33,7 @@ struct Options {
   bool explain = false;
   bool range = false;
   bool cold = false;
+  bool simulate_equal = false;
   u32 jobs = 0;  // processes of --range; 0: one for each processor
   bool report = false;
   bool quiet = false;

@@ -68,6 +68,7 @@ models::Options Run::model_options() {
                       .interrupted = interrupted,
                       .census = o_.numerics.empty() ? nullptr : &census_,
                       .checker = checker_.get(),
+                      .recall = !o_.simulate_equal,
                       .threads = o_.threads};
   if (line_.enabled()) out.progress = [this](const models::Progress& p) { line_.show(p); };
   if (tee_) out.trace = &*tee_;
@@ -177,7 +178,8 @@ void Run::finish() {
   const std::vector<std::string> outputs = memory_->write_outputs(out_.folder());
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   io::write_file_atomically(out_.path("summary.txt"), text);
-  io::write_file_atomically(out_.path("run-info.json"), run_info_json(o_.file, wall, instructions_));
+  io::write_file_atomically(out_.path("run-info.json"),
+                            run_info_json(o_.file, wall, instructions_, result_ ? result_->equal_launches : 0));
   if (!o_.quiet) print_result(text, outputs, wall);
   if (checker_) report_findings(nullptr);
   if (o_.report) {
@@ -194,6 +196,10 @@ void Run::print_result(const std::string& text, const std::vector<std::string>& 
   print(text);
   print(fmt::format("\nsimulator           {:.3f} s, {:.2f} M instructions/s\n", wall,
                     static_cast<double>(instructions_) / wall * 1e-6));
+  if (result_ && result_->equal_launches > 0) {
+    print(fmt::format("equal launches      {}, which took what an equal one before them took\n",
+                      result_->equal_launches));
+  }
   print(fmt::format("output folder       {}\n", out_.folder()));
   for (const std::string& name : outputs)
     print(fmt::format("result              {}\n", out_.path(name)));

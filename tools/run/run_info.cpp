@@ -12,7 +12,7 @@
 
 namespace vinci::run {
 
-std::string run_info_json(const std::string& task_file, double wall, u64 instructions) {
+std::string run_info_json(const std::string& task_file, double wall, u64 instructions, u64 equal_launches) {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   char host[256] = {};
@@ -24,6 +24,7 @@ std::string run_info_json(const std::string& task_file, double wall, u64 instruc
       {"host", host},
       {"wall_seconds", wall},
       {"instructions_per_second", static_cast<double>(instructions) / wall},
+      {"equal_launches", equal_launches},
       {"peak_rss_kib", usage.ru_maxrss}};
   return out.dump(2) + "\n";
 }

@@ -9,6 +9,6 @@
 namespace vinci::run {
 
 // run-info.json: what is not the same in each run, so that it stays out of stats.json.
-std::string run_info_json(const std::string& task_file, double wall_seconds, u64 instructions);
+std::string run_info_json(const std::string& task_file, double wall_seconds, u64 instructions, u64 equal_launches);
 
 }  // namespace vinci::run

@@ -22,7 +22,7 @@ TEST(Stats, PointAtTheMembersThatModelsCountIn) {
 }
 
 TEST(Stats, KeepTheOrderOfConstruction) {
-  const u64 one = 1, two = 2, three = 3;
+  u64 one = 1, two = 2, three = 3;
   Group root;
   root.group("z").add("b", one, "B", "");
   root.group("a").add("x", two, "B", "");
@@ -43,7 +43,7 @@ TEST(Stats, GroupsStayWhereTheyAre) {
 TEST(Stats, EmptyIsAnObject) { EXPECT_EQ(to_json(Group()).dump(), "{}"); }
 
 TEST(Stats, LargeValuesStayExact) {
-  const u64 large = ~u64{0};
+  u64 large = ~u64{0};
   Group root;
   root.add("n", large, "", "");
   EXPECT_EQ(to_json(root).dump(), R"({"n":18446744073709551615})");
