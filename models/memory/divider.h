@@ -36,6 +36,26 @@ class Divider {
   u64 inverse_;
 };
 
+// The same for numbers that mostly follow each other: it knows the latest quotient.
+class NearDivider {
+ public:
+  explicit NearDivider(u64 by) : divide_(by) {}
+
+  Divider::Parts operator()(u64 n) {
+    if (const u64 remainder = n - begin_; remainder < divide_.by()) [[likely]]
+      return {quotient_, remainder};
+    const Divider::Parts out = divide_(n);
+    quotient_ = out.quotient;
+    begin_ = n - out.remainder;
+    return out;
+  }
+  u64 by() const { return divide_.by(); }
+
+ private:
+  Divider divide_;
+  u64 quotient_ = 0, begin_ = 0;  // of which it is the quotient, the first one
+};
+
 // 0 to `of` - 1, as if by chance, but the same for the same number.
 inline u64 scattered(u64 n, u64 of) {
   const u64 mixed = (n ^ (n >> 32)) * 0x9E3779B97F4A7C15;
@@ -47,24 +67,29 @@ inline u64 by_chance(u64 n, u64 of) { return scattered((n ^ (n >> 29)) * 0xD6E8F
 
 // Places consecutive numbers on servers in turn. Every aligned group of as many numbers as there are servers meets each
 // once, in an order that differs from group to group, so that strides do not camp on few of them. The hash of the
-// hardware is not public.
+// hardware is not public. It knows the latest group.
 class Interleave {
  public:
-  explicit Interleave(u64 servers) : divide_(servers) {}
+  explicit Interleave(u64 servers) : group_of_(servers), first_(scattered(0, servers)) {}
 
   // Which server, and the number's index among those of that server.
   struct Place {
     u64 index, server;
   };
-  Place operator()(u64 n) const {
-    const auto [group, member] = divide_(n);
-    const u64 server = member + scattered(group, divide_.by());
-    return {group, server < divide_.by() ? server : server - divide_.by()};
+  Place operator()(u64 n) {
+    const auto [group, member] = group_of_(n);
+    if (group != group_) [[unlikely]] {
+      group_ = group;
+      first_ = scattered(group, servers());
+    }
+    const u64 server = member + first_;
+    return {group, server < servers() ? server : server - servers()};
   }
-  u64 servers() const { return divide_.by(); }
+  u64 servers() const { return group_of_.by(); }
 
  private:
-  Divider divide_;
+  NearDivider group_of_;
+  u64 group_ = 0, first_;  // where its first number is
 };
 
 }  // namespace vinci::models

@@ -17,15 +17,18 @@ Hbm::Hbm(const DramSetup& s)
       // Rounded to ticks, it must still be the longer one.
       refresh_interval_(std::max(ticks_of(s.config.refresh_interval, s.hertz), refresh_time_ + 1)),
       batch_(s.config.write_batch),
+      line_bytes_(static_cast<u32>(s.line_bytes)),
+      line_ticks_(0),
       bursts_(s.config.burst),
       interleave_bytes_(s.config.interleave),
+      stacks_(s.config.stacks),
       region_blocks_(std::max<u64>(1, s.config.stack_region / s.config.interleave)),
       row_blocks_(std::max<u64>(1, s.config.row / s.config.interleave)),
-      stacks_(s.config.stacks),
       channel_of_(s.config.channels / s.config.stacks),
       bank_of_(s.config.banks),
       channels_(s.config.channels),
       all_banks_(u64{s.config.channels} * s.config.banks) {
+  line_ticks_ = ticks(line_bytes_);
   for (usize c = 0; c < channels_.size(); ++c) {
     channels_[c].banks = &all_banks_[c * banks_];
     channels_[c].writes.reserve(batch_);
@@ -40,19 +43,23 @@ Hbm::Hbm(const DramSetup& s)
   s.stats.add("refreshes", refreshes_, "refreshes", "refreshes that a channel spent");
 }
 
-Hbm::Transfer Hbm::locate(u64 address, u32 bytes, u64& channel) {
+[[gnu::always_inline]] inline Hbm::Transfer Hbm::locate(u64 address, u32 bytes, u64& channel) {
   const auto [region, inside] = region_blocks_(interleave_bytes_(address).quotient);
-  const u64 stack = stacks_.by() == 1 ? 0 : by_chance(region, stacks_.by());
-  // About as many regions of each group of `stacks` are in one of them; those of one group share rows.
-  const auto [block, server] = channel_of_(stacks_(region).quotient * region_blocks_.by() + inside);
-  channel = stack * channel_of_.servers() + server;
+  if (region != region_) {
+    region_ = region;
+    stack_ = stacks_.by() == 1 ? 0 : by_chance(region, stacks_.by());
+    // About as many regions of each group of `stacks` are in one of them; those of one group share rows.
+    first_block_ = stacks_(region).quotient * region_blocks_.by();
+  }
+  const auto [block, server] = channel_of_(first_block_ + inside);
+  channel = stack_ * channel_of_.servers() + server;
   const auto [row, bank] = bank_of_(row_blocks_(block).quotient);
-  return {.ticks = rate_.ticks(bursts_(bytes + bursts_.by() - 1).quotient * bursts_.by()),
+  return {.ticks = bytes == line_bytes_ ? line_ticks_ : ticks(bytes),
           .bank = &channels_[channel].banks[bank],
           .row = row + 1};
 }
 
-u64 Hbm::transfer(Channel& channel, u64 now, const Transfer& t) {
+[[gnu::always_inline]] inline u64 Hbm::transfer(Channel& channel, u64 now, const Transfer& t) {
   if (std::max(channel.bus, now) >= channel.refresh) refresh(channel, now);
   u64 prepare = 0;
   if (t.bank->row == t.row) {

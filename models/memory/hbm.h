@@ -39,6 +39,7 @@ class Hbm final : public DramModel {
     std::vector<Transfer> writes = {};
   };
 
+  u64 ticks(u32 bytes) const { return rate_.ticks(bursts_(bytes + bursts_.by() - 1).quotient * bursts_.by()); }
   Transfer locate(u64 address, u32 bytes, u64& channel);
   u64 transfer(Channel& channel, u64 now, const Transfer& t);
   void write_batch(Channel& channel, u64 now, usize count);
@@ -49,8 +50,13 @@ class Hbm final : public DramModel {
   Rate rate_;  // of one channel
   u64 latency_, activate_, precharge_, turn_around_, refresh_time_, refresh_interval_;
   usize batch_;
-  Divider bursts_, interleave_bytes_, region_blocks_, row_blocks_, stacks_;
+  u32 line_bytes_;
+  u64 line_ticks_;  // of a line on the bus
+  Divider bursts_, interleave_bytes_, stacks_;
+  NearDivider region_blocks_, row_blocks_;
   Interleave channel_of_, bank_of_;  // of a stack, of a channel
+  u64 region_ = ~u64{0};             // the latest one: its stack, and its first block there
+  u64 stack_ = 0, first_block_ = 0;
   std::vector<Channel> channels_;
   std::vector<Bank> all_banks_;  // by channel, then bank
 

@@ -12,33 +12,17 @@ namespace vinci::models {
 
 L2Tags::Lines::Page L2Tags::Lines::none_{};
 
-L2Tags::Line& L2Tags::Lines::add(u64 number) {
-  const u64 page = number / kPage;
+L2Tags::Lines::Page& L2Tags::Lines::add_page(u64 page) {
   if (page >= pages_.size()) pages_.resize(page + 1, &none_);
-  if (pages_[page] == &none_) {
-    if (free_.empty()) free_.push_back(made_.emplace_back(std::make_unique<Page>()).get());
-    pages_[page] = free_.back();
-    free_.pop_back();
-  }
-  ++pages_[page]->held;
-  return pages_[page]->lines[number % kPage];
-}
-
-void L2Tags::Lines::remove(u64 number) {
-  Page*& page = pages_[number / kPage];
-  page->lines[number % kPage] = {};
-  if (--page->held == 0) free_.push_back(std::exchange(page, &none_));
+  if (free_.empty()) free_.push_back(made_.emplace_back(std::make_unique<Page>()).get());
+  pages_[page] = free_.back();
+  free_.pop_back();
+  return *pages_[page];
 }
 
 L2Tags::L2Tags(u64 bytes, u64 line_bytes, u32 ways)
-    : set_(std::max<u64>(1, bytes / line_bytes / ways)), ways_(ways), sets_(set_.by()), numbers_(set_.by() * ways) {
+    : set_(std::max<u64>(1, bytes / line_bytes / ways)), ways_(ways), sets_(set_.servers()), numbers_(set_.servers() * ways) {
   VINCI_CHECK(ways <= std::numeric_limits<u8>::max());
-}
-
-u64 L2Tags::set_of(u64 number) const {
-  const auto [region, member] = set_(number);
-  const u64 set = member + scattered(region, set_.by());
-  return set < set_.by() ? set : set - set_.by();
 }
 
 void L2Tags::put_in_order(u64 set) {
@@ -60,13 +44,17 @@ L2Tags::Allocated L2Tags::allocate(u64 number, u32 note) {
   Set& set = sets_[index];
   std::optional<u64> written_back;
   Way& place = way(index, set.lines == ways_ ? 0 : set.lines);
-  if (set.lines == ways_) {
-    if ((lines_.at(place).use_ & Line::kMoved) != 0) put_in_order(index);
+  if (set.lines == ways_) [[likely]] {
+    Line* victim = &lines_.at(place);
+    if ((victim->use_ & Line::kMoved) != 0) {
+      put_in_order(index);
+      victim = &lines_.at(place);
+    }
     // Lines that came one after the other go one after the other, and their sets are neighbours.
     prefetch(place + kAhead);
     __builtin_prefetch(&place + 2 * kAhead);
-    if (lines_.at(place).dirty()) written_back = place;
-    lines_.remove(place);
+    if (victim->dirty()) written_back = place;
+    lines_.remove(place, *victim);
     set.first = set.first + 1u < ways_ ? set.first + 1 : 0;
   } else {
     ++set.lines;
@@ -91,7 +79,7 @@ std::vector<u64> L2Tags::used_since(u64 moment) const {
 }
 
 std::optional<bool> L2Tags::drop(u64 number) {
-  const Line& line = lines_.at(number);
+  Line& line = lines_.at(number);
   if (line.use_ == 0) return std::nullopt;
   const bool dirty = line.dirty();
   const u64 index = set_of(number);
@@ -101,7 +89,7 @@ std::optional<bool> L2Tags::drop(u64 number) {
     ++n;
   for (--set.lines; n < set.lines; ++n)
     way(index, n) = way(index, n + 1);
-  lines_.remove(number);
+  lines_.remove(number, line);
   return dirty;
 }
 

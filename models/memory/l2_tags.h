@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "isa/mem/zero_pages.h"
@@ -81,7 +82,7 @@ class L2Tags {
   std::optional<bool> drop(u64 number);
 
   // Which set a line belongs to.
-  u64 set_of(u64 number) const;
+  u64 set_of(u64 number) { return set_(number).server; }
 
  private:
   // Most runs touch little of a large L2.
@@ -103,8 +104,17 @@ class L2Tags {
       const u64 page = number / kPage;
       return (page < pages_.size() ? pages_[page] : &none_)->lines[number % kPage];
     }
-    Line& add(u64 number);
-    void remove(u64 number);
+    Line& add(u64 number) {
+      const u64 page = number / kPage;
+      Page& p = page < pages_.size() && pages_[page] != &none_ ? *pages_[page] : add_page(page);
+      ++p.held;
+      return p.lines[number % kPage];
+    }
+    // `line` is its own.
+    void remove(u64 number, Line& line) {
+      line = {};
+      if (Page*& page = pages_[number / kPage]; --page->held == 0) free_.push_back(std::exchange(page, &none_));
+    }
     // f(number, line) for each.
     template <class F>
     void each(F&& f) const {
@@ -121,6 +131,8 @@ class L2Tags {
       std::array<Line, kPage> lines;
       u32 held = 0;
     };
+    Page& add_page(u64 page);
+
     static Page none_;          // in place of those that do not exist; never written
     std::vector<Page*> pages_;  // by number / kPage
     std::vector<std::unique_ptr<Page>> made_;
@@ -137,11 +149,11 @@ class L2Tags {
   // The line of a set that came as number `n`.
   Way& way(u64 set, u32 n) const {
     const u32 w = sets_[set].first + n;
-    return *numbers_.at((w < ways_ ? w : w - ways_) * set_.by() + set);
+    return *numbers_.at((w < ways_ ? w : w - ways_) * set_.servers() + set);
   }
   void put_in_order(u64 set);
 
-  Divider set_;
+  Interleave set_;  // lines of a region go to the sets in turn
   u32 ways_;
   u64 uses_ = 0;
   std::vector<Set> sets_;

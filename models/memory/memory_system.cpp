@@ -89,26 +89,17 @@ u64 MemorySystem::dram_access(u64 at, u64 address, u32 bytes, bool write) {
   return dram_->access(at, address, bytes, write);
 }
 
-u32 MemorySystem::slice_of(u64 line) const {
+u32 MemorySystem::slice_of(u64 line) {
   const u64 groups = group_of_.by();
+  if (groups == 1) return static_cast<u32>(slice_of_group_(line).server);
   const auto [index, member] = group_of_(line);
   const u64 group = member + scattered(line >> region_shift_, groups);
   return static_cast<u32>(slice_of_group_(index).server * groups + (group < groups ? group : group - groups));
 }
 
-u64 MemorySystem::not_hit(u64 at, const Request& r, u32 slice) {
-  Slice& s = slices_[slice];
-  u64& place = s.until[s.oldest];
-  if (++s.oldest == s.until.size()) s.oldest = 0;
-  const u64 begin = std::max(at, place);
-  const Answer answer = r.hint == CacheHint::bypass ? past_l2(begin, r) : miss(begin, r, slice);
-  place = answer.over;
-  return answer.done;
-}
-
 // A write of a whole line waits for room alone: in the slice, behind the reads, and for what a dirty victim has to
 // make. The rest of a line that is written in part is fetched in the background.
-MemorySystem::Answer MemorySystem::miss(u64 at, const Request& r, u32 slice) {
+inline MemorySystem::Answer MemorySystem::miss(u64 at, const Request& r, u32 slice) {
   ++misses_;
   miss_bytes_ += r.bytes;
   if (r.hint == CacheHint::no_allocate) {
@@ -139,6 +130,16 @@ MemorySystem::Answer MemorySystem::past_l2(u64 at, const Request& r) {
   }
   const u64 done = dram_access(at, r.address, r.bytes, r.write);
   return {done, done};
+}
+
+u64 MemorySystem::not_hit(u64 at, const Request& r, u32 slice) {
+  Slice& s = slices_[slice];
+  u64& place = s.until[s.oldest];
+  if (++s.oldest == s.until.size()) s.oldest = 0;
+  const u64 begin = std::max(at, place);
+  const Answer answer = r.hint == CacheHint::bypass ? past_l2(begin, r) : miss(begin, r, slice);
+  place = answer.over;
+  return answer.done;
 }
 
 bool MemorySystem::at_rest(u64 cycle) const {

@@ -105,7 +105,7 @@ class MemorySystem {
   }
 
   u64 line_of(u64 address) const { return address >> line_shift_; }
-  u32 slice_of(u64 line) const;
+  u32 slice_of(u64 line);
   u64 begin_of_line(u64 address) const { return address & ~(line_bytes_ - 1); }
 
   u64 line_bytes_;

@@ -47,9 +47,39 @@ TEST(Divider, DividesAsTheOperatorDoes) {
   EXPECT_EQ(Divider(~u64{0})(~u64{0}).quotient, 1u);
 }
 
+// Steps forth and back, and jumps.
+TEST(Divider, OfNearNumbersDividesAsTheOperatorDoes) {
+  std::mt19937_64 random(8);
+  for (const u64 by : {u64{1}, u64{2}, u64{3}, u64{24}, u64{1000}, u64{1} << 40, ~u64{0}}) {
+    NearDivider near(by);
+    u64 n = random();
+    for (int i = 0; i < 50'000; ++i) {
+      n = random() % 50 == 0 ? random() >> (random() % 64) : n + random() % 5 - 2;
+      const auto [quotient, remainder] = near(n);
+      ASSERT_EQ(quotient, n / by) << n << " / " << by;
+      ASSERT_EQ(remainder, n % by) << n << " / " << by;
+    }
+  }
+}
+
+TEST(Interleave, DoesNotDependOnTheNumbersBefore) {
+  std::mt19937_64 random(9);
+  for (const u64 servers : {1, 2, 12, 24, 1024}) {
+    Interleave interleave(servers);
+    u64 n = 0;
+    for (int i = 0; i < 20'000; ++i) {
+      n = random() % 20 == 0 ? random() % 1'000'000 : n + 1;
+      const auto [index, server] = interleave(n);
+      const auto [index_alone, server_alone] = Interleave(servers)(n);
+      ASSERT_EQ(index, index_alone) << n;
+      ASSERT_EQ(server, server_alone) << n;
+    }
+  }
+}
+
 TEST(Interleave, GroupsMeetEveryServerOnceAndStridesDoNotCamp) {
   for (const u64 servers : {1, 2, 12, 24, 32, 64}) {
-    const Interleave interleave(servers);
+    Interleave interleave(servers);
     for (u64 group = 0; group < 100; ++group) {
       std::vector<u32> met(servers);
       for (u64 i = 0; i < servers; ++i) {
