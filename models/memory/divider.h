@@ -36,7 +36,7 @@ class Divider {
   u64 inverse_;
 };
 
-// The same for numbers that mostly follow each other: it knows the latest quotient.
+// The same for numbers below 2^63 that mostly follow each other: it knows the latest quotient.
 class NearDivider {
  public:
   explicit NearDivider(u64 by) : divide_(by) {}
