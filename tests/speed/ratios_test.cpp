@@ -144,7 +144,7 @@ TEST(Speed, TheCostOfAnActDoesNotGrowWithTheUnitsThatSleep) {
 // A long stream and many short ones, which one host thread enqueues in turn.
 TEST(Speed, TheCostOfATaskDoesNotGrowWithTheStreamsThatHaveEnded) {
   if (!optimised()) GTEST_SKIP() << "not optimised";
-  constexpr usize kTasks = 20'000, kStreams = 4'000;
+  constexpr usize kTasks = 100'000, kStreams = 4'000;
   const task::Task task{.name = "t", .op = task::KernelLaunch{.block_dim = 1}};
   Problem p{.chip = config::load_chip("ascend-910b1")};
   p.stream.arch = p.chip.arch;
@@ -202,7 +202,7 @@ TEST(Speed, MadKeepsUpWithSgemm) {
 // shows 1.2 and 1.5 of its AVX2 kernels, 1.7 and 2.3 of the AVX-512 ones.
 TEST(Speed, AProductKeepsUpWithSgemm) {
   if (!optimised()) GTEST_SKIP() << "not optimised";
-  constexpr int kEdge = 768;
+  constexpr int kEdge = 1536;
   const GemmFolder gemm(kEdge, 8);
   const std::vector<float> a(kEdge * kEdge, 0.5f), b(kEdge * kEdge, 0.25f);
   std::vector<float> c(kEdge * kEdge);
@@ -230,7 +230,7 @@ TEST(Speed, AProductKeepsUpWithSgemm) {
 // A full run is a functional one and a timing-only one; what it adds is that blocks take turns.
 TEST(Speed, FullIsNoMoreThanItsParts) {
   if (!optimised()) GTEST_SKIP() << "not optimised";
-  const GemmFolder gemm(512, 8);
+  const GemmFolder gemm(1024, 8);
   const auto [full, functional, timing] = in_turns(
       5,
       [&] {
