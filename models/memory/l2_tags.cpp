@@ -42,7 +42,7 @@ void L2Tags::put_in_order(u64 set) {
 L2Tags::Allocated L2Tags::allocate(u64 number, u32 note) {
   const u64 index = set_of(number);
   Set& set = sets_[index];
-  std::optional<u64> written_back;
+  u64 written_back = kNone;
   Way& place = way(index, set.lines == ways_ ? 0 : set.lines);
   if (set.lines == ways_) [[likely]] {
     Line* victim = &lines_.at(place);

@@ -61,9 +61,10 @@ class L2Tags {
 
   static constexpr u64 kAhead = 8;  // so many lines before they are needed
 
+  static constexpr u64 kNone = ~u64{0};
   struct Allocated {
-    Line& line;                                      // clean
-    std::optional<u64> written_back = std::nullopt;  // number of a dirty victim
+    Line& line;               // clean
+    u64 written_back = kNone;  // number of a dirty victim
   };
   // Makes room for a line that is not there.
   Allocated allocate(u64 number, u32 note = 0);

@@ -108,8 +108,8 @@ inline MemorySystem::Answer MemorySystem::miss(u64 at, const Request& r, u32 sli
   }
   L2Tags::Allocated room = tags_.allocate(line_of(r.address), slice);
   u64 taken = at;
-  if (room.written_back) {
-    taken = dram_access(at, *room.written_back * line_bytes_, static_cast<u32>(line_bytes_), true);
+  if (room.written_back != L2Tags::kNone) {
+    taken = dram_access(at, room.written_back * line_bytes_, static_cast<u32>(line_bytes_), true);
   }
   u64 fetched = at;
   if (!r.write || r.atomic || r.bytes < line_bytes_) {

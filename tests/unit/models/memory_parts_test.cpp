@@ -134,9 +134,9 @@ TEST(L2Tags, SayWhichDirtyLineHadToGo) {
     if (write) room.line.make_dirty();
     return room.written_back;
   };
-  EXPECT_EQ(written_back(7, true), std::nullopt);
+  EXPECT_EQ(written_back(7, true), L2Tags::kNone);
   EXPECT_EQ(written_back(8, false), 7u);
-  EXPECT_EQ(written_back(9, false), std::nullopt);  // 8 was clean
+  EXPECT_EQ(written_back(9, false), L2Tags::kNone);  // 8 was clean
   EXPECT_TRUE(touch(tags, 9, true));                // a hit makes it dirty
   EXPECT_TRUE(touch(tags, 9));                      // and a read leaves it so
   EXPECT_EQ(written_back(10, false), 9u);
@@ -149,7 +149,7 @@ TEST(L2Tags, NameTheVictimInEverySet) {
     tags.allocate(line).line.make_dirty();
   std::set<u64> seen;
   for (u64 line = 9'600'000; line < 9'600'000 + kLines; ++line)
-    seen.insert(tags.allocate(line).written_back.value());
+    seen.insert(tags.allocate(line).written_back);
   EXPECT_EQ(seen.size(), kLines);
   EXPECT_EQ(*seen.begin(), 4'800'000u);
   EXPECT_EQ(*seen.rbegin(), 4'800'000u + kLines - 1);
@@ -163,7 +163,7 @@ TEST(L2Tags, DropForgetsALine) {
   EXPECT_FALSE(tags.drop(3).has_value());
   EXPECT_FALSE(tags.drop(4).value());
   EXPECT_EQ(tags.find(3), nullptr);
-  EXPECT_EQ(tags.allocate(5).written_back, std::nullopt);
+  EXPECT_EQ(tags.allocate(5).written_back, L2Tags::kNone);
 }
 
 TEST(L2Tags, HoldExactlyTheirCapacity) {
@@ -213,7 +213,7 @@ TEST(L2Tags, AreListsByTheLastUse) {
           if (set.back().dirty) victim = set.back().line;
           set.pop_back();
         }
-        ASSERT_EQ(room.written_back, victim) << ways << " ways, step " << i;
+        ASSERT_EQ(room.written_back, victim.value_or(L2Tags::kNone)) << ways << " ways, step " << i;
         set.push_front({line, false});
         there = &room.line;
       }
