@@ -21,7 +21,10 @@ L2Tags::Lines::Page& L2Tags::Lines::add_page(u64 page) {
 }
 
 L2Tags::L2Tags(u64 bytes, u64 line_bytes, u32 ways)
-    : set_(std::max<u64>(1, bytes / line_bytes / ways)), ways_(ways), sets_(set_.servers()), numbers_(set_.servers() * ways) {
+    : set_(std::max<u64>(1, bytes / line_bytes / ways)),
+      ways_(ways),
+      sets_(set_.servers()),
+      numbers_(set_.servers() * ways) {
   VINCI_CHECK(ways <= std::numeric_limits<u8>::max());
 }
 

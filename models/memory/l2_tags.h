@@ -63,7 +63,7 @@ class L2Tags {
 
   static constexpr u64 kNone = ~u64{0};
   struct Allocated {
-    Line& line;               // clean
+    Line& line;                // clean
     u64 written_back = kNone;  // number of a dirty victim
   };
   // Makes room for a line that is not there.

@@ -168,6 +168,29 @@ TEST_F(ProfileOfARun, IsTheSameEachTime) {
   EXPECT_EQ(test::shell(folder_.path(), "rm one/run-info.json two/run-info.json; diff -r one two").output, "");
 }
 
+// Six launches of a product: the last ones are not simulated, and the files say the same.
+TEST_F(ProfileOfARun, IsTheSameWhereLaunchesEqualEarlierOnes) {
+  for (const std::string chip : {"ascend-910b1", "ascend-310p3"}) {
+    ASSERT_EQ(vinci(fmt::format("gen gemm --m 300 --n 500 --k 200 --chip {0} -o {0}", chip)).exit_code, 0);
+    const std::string once = test::slurp(folder_ / (chip + "/gemm.yaml"));
+    const usize at = once.find("    - kernel_launch:"), end = once.find("    - ", at + 1);
+    ASSERT_NE(end, std::string::npos);
+    std::string six = once.substr(0, at);
+    for (int i = 0; i < 6; ++i)
+      six += once.substr(at, end - at);
+    write(chip + "/six.yaml", six + once.substr(end));
+    const std::string run = fmt::format("run {0}/six.yaml --chip {0} --mode timing -q --out ", chip);
+    ASSERT_EQ(vinci(run + "some").exit_code, 0);
+    ASSERT_EQ(vinci(run + "all --simulate-equal").exit_code, 0);
+    const auto equal = [&](const std::string& out) {
+      return nlohmann::json::parse(test::slurp(folder_ / (out + "/run-info.json"))).at("equal_launches").get<u64>();
+    };
+    EXPECT_GE(equal("some"), 3u) << chip;
+    EXPECT_EQ(equal("all"), 0u);
+    EXPECT_EQ(test::shell(folder_.path(), "rm some/run-info.json all/run-info.json; diff -r some all").output, "");
+  }
+}
+
 TEST_F(ProfileOfARun, OfAnEarlierRunGoesAway) {
   ASSERT_EQ(vinci("gen gemm --m 64 --n 64 --k 64 --chip tiny -o g").exit_code, 0);
   const std::string run = "run g/gemm.yaml --chip tiny --mode timing -q --out o ";

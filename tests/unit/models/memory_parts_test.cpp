@@ -137,8 +137,8 @@ TEST(L2Tags, SayWhichDirtyLineHadToGo) {
   EXPECT_EQ(written_back(7, true), L2Tags::kNone);
   EXPECT_EQ(written_back(8, false), 7u);
   EXPECT_EQ(written_back(9, false), L2Tags::kNone);  // 8 was clean
-  EXPECT_TRUE(touch(tags, 9, true));                // a hit makes it dirty
-  EXPECT_TRUE(touch(tags, 9));                      // and a read leaves it so
+  EXPECT_TRUE(touch(tags, 9, true));                 // a hit makes it dirty
+  EXPECT_TRUE(touch(tags, 9));                       // and a read leaves it so
   EXPECT_EQ(written_back(10, false), 9u);
 }
 
