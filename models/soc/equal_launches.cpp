@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace vinci::models {
 namespace {
@@ -115,9 +116,10 @@ std::optional<u64> EqualLaunches::begin(const task::KernelLaunch& op, const std:
 }
 
 void EqualLaunches::simulated(const Outcome& outcome) {
-  if (!watched_ || chip_.memory().not_served() != watched_->not_served) return;
+  const std::optional<Watched> watched = std::exchange(watched_, std::nullopt);
+  if (!watched || chip_.memory().not_served() != watched->not_served) return;
   settle();
-  latest_->past = past_since(*watched_, outcome);
+  latest_->past = past_since(*watched, outcome);
   noted_ += bytes_of(latest_->past->served);
 }
 

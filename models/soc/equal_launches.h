@@ -36,7 +36,7 @@ class EqualLaunches {
   // A launch begins at the present cycle, all cores free since earlier cycles. Returns the cycle in which its last
   // block ends, where that is known; then end() follows in that cycle. Else it is simulated.
   std::optional<u64> begin(const task::KernelLaunch& op, const std::vector<u64>& args);
-  // The latest launch that began has been simulated, and ends.
+  // A launch that was simulated ends. How it went is noted where begin() was called for it.
   void simulated(const Outcome& outcome);
   // The latest launch that began was not simulated, and ends.
   Outcome end();

@@ -211,11 +211,20 @@ TEST_F(EqualLaunches, KeepTheLimitOfCycles) {
   }
 }
 
-// Kernels of many shapes on small and large L2, in loops with copies between them.
+// Kernels of many shapes on small and large L2, in loops with fills between them. In every second program one launch
+// follows the other at once, when blocks may not yet be given out, and slices and the FFTS are still reserved.
 class RandomLaunches {
  public:
   RandomLaunches(u64 seed, config::ChipConfig& chip) : random_(seed), chip_(chip) {
     chip.memory.l2.size = config::Bytes((u64{64} << any(8)) * 1024);
+    if (seed % 2 == 0) {
+      chip.scheduler = {.task_start = cycles(any(3)),
+                        .block_interval = cycles(any(200)),
+                        .block_dispatch = cycles(0),
+                        .task_completion = cycles(any(3)),
+                        .cross_core_flag = cycles(any(100))};
+      chip.memory.l2.slice_write = config::BytesPerCycle{16};
+    }
     stream_.arch = chip.arch;
     for (u32 i = 0; i < 3; ++i) {
       task::Buffer& b = stream_.buffers.emplace_back();
@@ -228,10 +237,10 @@ class RandomLaunches {
           {.name = fmt::format("k{}", i),
            .type = chip.vector_cores == 0 ? task::KernelType::AI_CORE : task::KernelType::AIV_ONLY,
            .program = isa::assemble(program(), "k.s", chip.arch)});
-    const u32 launches = 1 + any(4);
+    const u32 launches = 1 + any(6);
     auto& tasks = stream_.streams[0].tasks;
     for (u32 i = 0; i < launches; ++i) {
-      task::KernelLaunch op{.kernel = any(4), .block_dim = 1 + any(90)};
+      task::KernelLaunch op{.kernel = any(4), .block_dim = 1 + any(40)};
       op.args.emplace_back(task::Slice{.buffer = any(3)});
       tasks.push_back({.name = fmt::format("t{}", i), .op = op});
     }
@@ -259,6 +268,11 @@ class RandomLaunches {
       if (any(3) != 0)
         out += fmt::format("copy_ubuf_to_gm X2, {}, 0, {}, {}, 0, {}\n{}", i * 8192, bursts, blocks, gap, sync);
     }
+    if (chip_.vector_cores != 0 && any(3) == 0) {
+      out += "set_ffts_base_addr 1\n";
+      for (u32 i = 0; i < 1 + any(3); ++i)
+        out += "ffts_cross_core_sync PIPE_MTE3, 0x1 | 3 << 8\n";
+    }
     return out + "end";
   }
 
@@ -270,7 +284,7 @@ class RandomLaunches {
 TEST(EqualLaunchesAtRandom, TellWhatAllTell) {
   u64 recalled = 0, launches = 0;
   for (const char* name : {"ascend-910b1", "ascend-310p3"}) {
-    for (u64 seed = 0; seed < 60; ++seed) {
+    for (u64 seed = 0; seed < 150; ++seed) {
       SCOPED_TRACE(fmt::format("{} {}", name, seed));
       config::ChipConfig chip = config::load_chip(name);
       const RandomLaunches random(seed, chip);
