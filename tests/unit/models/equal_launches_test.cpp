@@ -223,7 +223,7 @@ class RandomLaunches {
                         .block_dispatch = cycles(0),
                         .task_completion = cycles(any(3)),
                         .cross_core_flag = cycles(any(100))};
-      chip.memory.l2.slice_write = config::BytesPerCycle{16};
+      chip.memory.l2.slice_write = config::BytesPerCycle{1};
     }
     stream_.arch = chip.arch;
     for (u32 i = 0; i < 3; ++i) {
@@ -258,7 +258,7 @@ class RandomLaunches {
   std::string program() {
     const u32 turns = 1 + any(4), bursts = 1 + any(6), blocks = 1 + any(20), gap = any(20);
     const u32 span = 32 * (32 + any(200));
-    std::string out = fmt::format("ld_arg X0, 0\nget_block_idx X1\nmul X1, X1, {}\nadd X0, X0, X1\n", span);
+    std::string out = fmt::format("ld_arg X0, 0\nmov X3, X0\nget_block_idx X1\nmul X1, X1, {}\nadd X0, X0, X1\n", span);
     const char* sync = any(2) == 0 ? "pipe_barrier PIPE_ALL\n" : "";
     if (chip_.vector_cores != 0 && any(3) == 0) out += "set_atomic_add\nset_atomic_f32\n";
     for (u32 i = 0; i < turns; ++i) {
@@ -273,6 +273,8 @@ class RandomLaunches {
       for (u32 i = 0; i < 1 + any(3); ++i)
         out += "ffts_cross_core_sync PIPE_MTE3, 0x1 | 3 << 8\n";
     }
+    for (u32 i = 0, stores = any(3) == 0 ? any(40) : 0; i < stores; ++i)  // of all blocks to one line
+      out += "st_dev.b64 X1, X3, 0\n";
     return out + "end";
   }
 
