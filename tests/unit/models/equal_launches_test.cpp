@@ -141,6 +141,22 @@ TEST_F(EqualLaunches, AreSimulatedWhereAnotherKernelHasTakenTheirLines) {
   EXPECT_EQ(recalled(), 7u);
 }
 
+// The lines are there, but as another kernel has read them: they would have to be written back after the launch.
+TEST_F(EqualLaunches, AreSimulatedWhereTheirLinesAreNoLongerDirty) {
+  chip_.memory.l2.size = config::Bytes(256 * 1024);
+  chip_.memory.l2.ways = 4;
+  const u32 b = device_buffer("b", kBytes), other = device_buffer("other", 64 * kBytes);
+  const auto moves = [&](const char* move, u64 bytes) {
+    return kernel(fmt::format("ld_arg X0, 0\nget_block_idx X1\nmul X1, X1, {}\nadd X0, X0, X1\n{}, 0, 1, {}, 0, 0\nend",
+                              bytes, move, bytes / 32));
+  };
+  const task::KernelLaunch write = launch_of(moves("copy_ubuf_to_gm X0, 0", 1024), b, 40);
+  const task::KernelLaunch evict = launch_of(moves("copy_gm_to_ubuf 0, X0", 65536), other, 40);
+  const task::KernelLaunch read = launch_of(moves("copy_gm_to_ubuf 0, X0", 1024), b, 40);
+  add(write, write, write, evict, read, write, evict);
+  EXPECT_EQ(recalled(), 1u);
+}
+
 TEST_F(EqualLaunches, HaveEqualArgumentsAndBlocks) {
   const u32 b = device_buffer("b", kBytes), c = device_buffer("c", kBytes);
   const u32 k = kernel(kAdd), same = kernel(kAdd);
@@ -270,8 +286,11 @@ class RandomLaunches {
     }
     if (chip_.vector_cores != 0 && any(3) == 0) {
       out += "set_ffts_base_addr 1\n";
-      for (u32 i = 0; i < 1 + any(3); ++i)
+      const u32 sets = 1 + any(3), waits = any(sets + 1);
+      for (u32 i = 0; i < sets; ++i)
         out += "ffts_cross_core_sync PIPE_MTE3, 0x1 | 3 << 8\n";
+      for (u32 i = 0; i < waits; ++i)
+        out += "wait_flag_dev 3\n";
     }
     for (u32 i = 0, stores = any(3) == 0 ? any(40) : 0; i < stores; ++i)  // of all blocks to one line
       out += "st_dev.b64 X1, X3, 0\n";
