@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include <fmt/format.h>
 
+#include <functional>
 #include <numeric>
 
 #include "tests/graph/network_fixture.h"
@@ -273,6 +274,65 @@ TEST_P(MoveKernels, ExchangesTwoAxes) {
       } else if (c.in[static_cast<usize>(c.perm.back())] >= 16 &&
                  (precision == PrecisionMode::force_fp16 || network.chip.arch != isa::Arch::c100)) {
         EXPECT_EQ(std::ranges::count(kernels(network), "move_elements"), 0);
+      }
+    }
+  }
+}
+
+// Moves whose rows or pieces have fewer elements than a block of 32 B: on a joint core as 16 streams, by all cores.
+TEST_P(MoveKernels, ShortPieces) {
+  using Build = std::function<Value*(Net&, DataType)>;
+  const auto transpose = [](Dims in, std::vector<i64> perm) -> Build {
+    return [=](Net& net, DataType type) { return net.node("TransposeD", {net.input(in, type)}, {{"perm", perm}}); };
+  };
+  const auto depth = [](const char* op, Dims in, i64 block, const char* mode) -> Build {
+    return [=](Net& net, DataType type) {
+      return net.node(op, {net.input(in, type)}, {{"blocksize", block}, {"mode", std::string(mode)}});
+    };
+  };
+  const auto every = [](Dims in, i64 from, i64 step) -> Build {
+    return [=](Net& net, DataType type) {
+      return net.node("StridedSliceV2", {net.input(in, type), net.integers({from}), net.integers({in.back()}),
+                                         net.integers({-1}), net.integers({step})});
+    };
+  };
+  const auto tile = [](Dims in, Dims times) -> Build {
+    return [=](Net& net, DataType type) { return net.node("Tile", {net.input(in, type), net.integers(times)}); };
+  };
+  const std::vector<std::pair<std::string_view, Build>> cases{
+      {"pixels by 3", depth("DepthToSpace", {2, 27, 7, 17}, 3, "CRD")},
+      {"pixels by 2", depth("DepthToSpace", {1, 12, 3, 5}, 2, "DCR")},
+      {"wide pixels", depth("DepthToSpace", {1, 16, 5, 1031}, 4, "CRD")},
+      {"to depth", depth("SpaceToDepth", {2, 5, 6, 34}, 2, "DCR")},
+      {"every second", every({3, 7, 97}, 1, 2)},
+      {"every third", every({2, 5, 3001}, 0, 3)},
+      {"every second of few", every({2, 3, 5}, 0, 2)},
+      {"patches", transpose({98, 2, 7, 3}, {0, 2, 1, 3})},
+      {"three planes", transpose({1000, 3}, {1, 0})},
+      {"three channels", transpose({3, 1003}, {1, 0})},
+      {"short heads", transpose({2, 17, 5, 4}, {0, 2, 1, 3})},
+      {"five axes", transpose({2, 5, 7, 3, 2}, {0, 3, 1, 4, 2})},
+      {"backwards", transpose({3, 5, 7, 1, 3}, {4, 3, 2, 1, 0})},
+      {"repeated rows", tile({7, 33, 3}, {1, 1, 5})},
+  };
+  for (const auto& [name, build] : cases) {
+    for (const DataType type : {DataType::f16, DataType::f32}) {
+      SCOPED_TRACE(fmt::format("{}, {}", name, type == DataType::f16 ? "f16" : "f32"));
+      Net net;
+      net.output(build(net, type));
+      Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                                {.precision = PrecisionMode::must_keep_origin_dtype});
+      ASSERT_EQ(network.nodes.size(), 1U);
+      CompiledNode& n = network.nodes[0];
+      EXPECT_EQ(n.kernel->name == "move_streams", is_joint(network.chip)) << n.kernel->name;
+      const Group group(*n.node);
+      for (const Tiling& tiling : n.kernel->tilings(group, network.chip)) {
+        EXPECT_LE(n.kernel->footprint(group, network.chip, tiling).ub, network.chip.core.buffers.ub);
+        n.tiling = tiling;
+        n.program = n.kernel->build(group, network.chip, tiling);
+        for (const NodeCheck& row : checked(network))
+          EXPECT_EQ(row.error, 0) << text(tiling);
+        race_free(network);
       }
     }
   }

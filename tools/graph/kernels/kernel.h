@@ -88,6 +88,7 @@ extern const Kernel kMatmulKernel;
 extern const Kernel kMoveKernel;
 extern const Kernel kMoveColumnsKernel;
 extern const Kernel kMoveElementsKernel;
+extern const Kernel kMoveStreamsKernel;
 extern const Kernel kPoolingKernel;
 extern const Kernel kQuantiseMapKernel;
 extern const Kernel kReductionKernel;

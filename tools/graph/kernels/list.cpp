@@ -14,7 +14,7 @@ std::span<const Kernel> all_kernels() {
   static const std::array kKernels{kCustomKernel,       kConvolutionKernel, kMatmulKernel,      kPoolingKernel,
                                    kMapReductionKernel, kQuantiseMapKernel, kReductionKernel,   kAxisReductionKernel,
                                    kSoftmaxKernel,      kLayerNormKernel,   kLongRowKernel,     kTransDataKernel,
-                                   kMoveColumnsKernel,  kMoveKernel,        kTransposeKernel,   kElementwiseKernel,
+                                   kMoveColumnsKernel,  kMoveStreamsKernel, kMoveKernel,        kTransposeKernel,   kElementwiseKernel,
                                    kMoveElementsKernel, kGatherRowsKernel,  kExtremeRowsKernel, kTopKKernel,
                                    kScalarKernel};
   return kKernels;

@@ -132,6 +132,8 @@ Visit transpose_by_blocks(Graph& graph, Node& node, const Target& target) {
   if (map) return Visit::refused({&node}, "it is a transpose of a map already");
   if (!whole(rows) && !whole(columns)) return Visit::refused({&node}, "neither rows nor columns are a multiple of 16");
   if (rows * columns < kFewElements) return Visit::refused({&node}, "its matrices have fewer than 1024 elements");
+  if (kMoveStreamsKernel.refuses(Group(node), *target.chip).empty())
+    return Visit::refused({&node}, "its rows or columns are short, and move as streams");
   Maker make(graph, node);
   const bool last = whole(rows);  // the rows are channels, which go behind the columns
   Value* const matrix =
