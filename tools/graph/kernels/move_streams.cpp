@@ -79,15 +79,11 @@ const Axis* neighbours(const std::vector<Axis>& axes, i64 Axis::* distance) {
   return found == axes.end() ? nullptr : &*found;
 }
 
-// Elements of a box that follow each other in the result.
-u64 run_of(const std::vector<Axis>& axes) {
-  u64 run = 1;
-  for (const Axis& a : axes) {
-    if (a.to != static_cast<i64>(run)) break;
-    run *= a.box;
-    if (a.box < a.extent) break;
-  }
-  return run;
+// Whether a box has, behind `inner` elements that follow each other in the result, more of them along the axis, such that
+// each box begins at a block and has one at least. Another axis has a run for each of its elements.
+bool goes_on(const Axis& a, u64 inner) {
+  if (a.to != static_cast<i64>(inner)) return false;
+  return a.box == a.extent || (a.box * inner % kUnit == 0 && a.last() * inner >= kUnit);
 }
 
 // The axes by distance in the operand.
@@ -113,7 +109,12 @@ void choose_boxes(std::vector<Axis>& axes, u64 wanted) {
       in *= a->box;
       if (a->box < a->extent) break;
     }
-    const u64 out = run_of(axes);
+    u64 out = 1;
+    for (const Axis& a : axes) {
+      if (a.to != static_cast<i64>(out)) break;
+      out *= a.box;
+      if (a.box < a.extent) break;
+    }
     const auto next_out = std::ranges::find_if(axes, [](const Axis& a) { return a.box < a.extent; });
     if (next_out == axes.end()) return;
     const auto next_in = std::ranges::find_if(operand, [](const Axis* a) { return a->box < a->extent; });
@@ -125,20 +126,20 @@ void choose_boxes(std::vector<Axis>& axes, u64 wanted) {
   }
 }
 
-// Boxes of an axis are about equal. Those along a run begin at blocks, and the last one has a block at least.
+// Boxes of an axis are about equal. Those along a run are made to go on where that takes few more elements.
 bool even_boxes(std::vector<Axis>& axes) {
   for (Axis& a : axes)
     a.box = ceil_div(a.extent, a.boxes());
   u64 inner = 1;
   for (Axis& a : axes) {
     if (a.to != static_cast<i64>(inner)) break;
-    const u64 grain = kUnit / std::gcd(kUnit, inner);
-    if (a.box < a.extent) {
-      a.box = align_up(a.box, grain);
-      while (a.box < a.extent && a.last() * inner < kUnit)
-        a.box += grain;
-    }
+    const u64 wanted = a.box, grain = kUnit / std::gcd(kUnit, inner);
+    if (!goes_on(a, inner)) a.box = align_up(a.box, grain);
+    while (a.box < a.extent && !goes_on(a, inner))
+      a.box += grain;
     a.box = std::min(a.box, a.extent);
+    if (inner >= kUnit && a.box > 2 * wanted) a.box = wanted;
+    if (!goes_on(a, inner)) break;
     inner *= a.box;
     if (a.box < a.extent) break;
   }
@@ -148,7 +149,7 @@ bool even_boxes(std::vector<Axis>& axes) {
 // The places of the elements of a box in its stream.
 void place_elements(Streams& x) {
   for (Axis& a : x.axes) {
-    if (a.to != static_cast<i64>(x.run)) break;
+    if (!goes_on(a, x.run)) break;
     a.run = true;
     a.out = x.run;
     x.run *= a.box;
