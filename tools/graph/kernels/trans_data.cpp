@@ -38,9 +38,19 @@ struct Map {
   bool aligned() const { return positions % c0 == 0 && positions / c0 <= kMaxCopyGap; }
 };
 
-// A core without copies of bytes writes whole blocks: the end of a plane goes over the beginning of the next one, which
-// must be written later. So one core writes all planes, their ends first where they have several tiles.
-bool in_order(const Map& x, const config::ChipConfig& chip) { return x.to_planes && !x.aligned() && is_joint(chip); }
+// A core without copies of bytes writes whole blocks. Where planes fill none, their last 16 positions come once more,
+// behind the others of the last tile, so that the end of each plane begins at a block of UB, and goes as a burst of its
+// own. Tiles are large, since each plane of a tile is a burst.
+bool fills_no_blocks(const Map& x, const config::ChipConfig& chip) {
+  return x.to_planes && !x.aligned() && is_joint(chip);
+}
+bool has_ends(const Map& x, const config::ChipConfig& chip) {
+  return fills_no_blocks(x, chip) && x.positions >= kStep;
+}
+// Shorter planes go over the beginning of the next one, which must be written later: one core writes all.
+bool in_order(const Map& x, const config::ChipConfig& chip) {
+  return fills_no_blocks(x, chip) && x.positions < kStep;
+}
 
 // Two slots of the planes and of the positions, and a plane of zeros.
 u64 tile_bytes(const Map& x, u64 tile) { return tile * (4 * 32 + x.bytes); }
@@ -67,12 +77,27 @@ Formats trans_data_formats(const Group& group, const config::ChipConfig&) {
   return {.inputs = {group.node().input(0)->format}, .outputs = {group.node().output()->format}};
 }
 
+// About as many positions as wanted, so that the last tile has those of an end.
+u64 tile_with_ends(u64 positions, u64 wanted) {
+  const auto enough = [&](u64 tile) {
+    return tile >= positions || positions % tile == 0 || positions % tile >= kStep;
+  };
+  for (u64 tile = wanted; tile > kStep; tile -= kStep) {
+    if (enough(tile)) return tile;
+  }
+  u64 tile = std::max(wanted, kStep);
+  while (!enough(tile))
+    tile += kStep;
+  return tile;
+}
+
 std::vector<Tiling> trans_data_tilings(const Group& group, const config::ChipConfig& chip) {
   const Map x(group);
   // So that each core has a tile, if there is enough.
   const u64 each = ceil_div(x.images * x.c1 * x.positions, u64{vector_cores(chip)});
-  const u64 tile = in_order(x, chip) ? std::min(align_up(x.positions, kStep), room(x, chip))
-                                     : std::clamp(align_up(each, kStep), kStep, std::min(kMaxPositions, room(x, chip)));
+  const u64 most = has_ends(x, chip) ? room(x, chip) : std::min(kMaxPositions, room(x, chip));
+  u64 tile = in_order(x, chip) ? kStep : std::clamp(align_up(each, kStep), kStep, most);
+  if (has_ends(x, chip)) tile = tile_with_ends(x.positions, std::min(tile, most - kStep)) + kStep;
   return {{{"tile", static_cast<i64>(tile)}}};
 }
 
@@ -86,7 +111,7 @@ class TransDataWriter {
   TransDataWriter(const Group& group, const config::ChipConfig& chip, u64 tile)
       : x_(group),
         joint_(is_joint(chip)),
-        ends_first_(in_order(x_, chip)),
+        ends_(has_ends(x_, chip)),
         tile_(tile),
         p_(group.node().name, chip.arch) {}
 
@@ -99,9 +124,15 @@ class TransDataWriter {
     pipeline.load = [&](isa::ProgramBuilder&, u32 slot) {
       if (!x_.to_planes) return copy_planes(in_at(slot), true);
       p_.copy_gm_to_ubuf(in_at(slot), rows_, 0, 1, count_, 0, 0);
+      if (!ends_) return;
+      p_.sub(t_, count_, kStep);
+      p_.shl(t_, t_, 5);
+      p_.add(t_, t_, rows_);
+      p_.copy_gm_to_ubuf(in_at(slot) + own() * 32, t_, 0, 1, kStep, 0, 0);
     };
     pipeline.compute = [&](isa::ProgramBuilder&, u32 slot) { transpose(slot); };
     pipeline.store = [&](isa::ProgramBuilder&, u32 slot) {
+      if (ends_) return store_with_ends(out_at(slot));
       if (x_.to_planes) return copy_planes(out_at(slot), false);
       p_.copy_ubuf_to_gm(rows_, out_at(slot), 0, 1, count_, 0, 0);
     };
@@ -110,8 +141,9 @@ class TransDataWriter {
   }
 
  private:
-  u64 ranges() const { return ceil_div(x_.positions, tile_); }
-  u64 last() const { return x_.positions - (ranges() - 1) * tile_; }
+  u64 own() const { return tile_ - (ends_ ? kStep : 0); }  // positions of a tile
+  u64 ranges() const { return ceil_div(x_.positions, own()); }
+  u64 last() const { return x_.positions - (ranges() - 1) * own(); }
   u64 in_at(u64 slot) const { return slot * tile_ * 32; }
   u64 out_at(u64 slot) const { return (2 + slot) * tile_ * 32; }
   u64 zeros_at() const { return 4 * tile_ * 32; }
@@ -124,7 +156,7 @@ class TransDataWriter {
     for (Reg* const r : {&rows_, &planes_, &count_, &block_, &range_, &t_, &channels_, &gap_})
       *r = p_.reg("t");
     // Positions behind the last one are transposed, too; of 2 bytes, planes are loaded in blocks of as many.
-    if (x_.positions % kStep != 0 && (x_.to_planes || x_.bytes == 4))
+    if (ends_ || (x_.positions % kStep != 0 && (x_.to_planes || x_.bytes == 4)))
       in_repeats(p_, false, 2 * tile_ * 16,
                  [&](u64 e, u64 n) { p_.vector_dup(Type::f16, in_at(0) + e * 2, 0, n, 1, 1, 8, 8); });
     if (x_.rest() == 0 || x_.to_planes) return;
@@ -134,17 +166,11 @@ class TransDataWriter {
 
   // Image and block (as one number), range of positions.
   void locate(Reg number) {
-    if (ends_first_) {
-      p_.div(range_, number, x_.images * x_.c1);
-      p_.rem(block_, number, x_.images * x_.c1);
-      p_.sub(range_, ranges() - 1, range_);
-    } else {
-      p_.rem(range_, number, ranges());
-      p_.div(block_, number, ranges());
-    }
-    p_.mul(t_, range_, tile_);
+    p_.rem(range_, number, ranges());
+    p_.div(block_, number, ranges());
+    p_.mul(t_, range_, own());
     p_.sub(count_, x_.positions, t_);
-    p_.min(count_, count_, tile_);
+    p_.min(count_, count_, own());
     p_.mul(rows_, block_, x_.positions);
     p_.add(rows_, rows_, t_);
     p_.shl(rows_, rows_, 5);
@@ -190,6 +216,30 @@ class TransDataWriter {
         p_.add(planes_, planes_, x_.positions * x_.bytes);
       });
     }
+  }
+
+  // The whole blocks of all planes, then the ends of planes that end here, which go over the last of these.
+  void store_with_ends(u64 at) {
+    p_.shl(gap_, count_, byte_shift());
+    p_.shr(t_, gap_, 5);
+    const auto each_plane = [&](u64 first, const isa::Value& blocks) {
+      for (u64 c = 0; c < x_.c0; ++c) {
+        p_.if_(isa::Value(channels_) > c, [&] {
+          p_.copy_ubuf_to_gm(planes_, at + first + c * tile_ * x_.bytes, 0, 1, blocks, 0, 0);
+          p_.add(planes_, planes_, x_.positions * x_.bytes);
+        });
+      }
+    };
+    each_plane(0, t_);
+    p_.pipe_barrier(isa::PipeId::MTE3);
+    p_.if_(isa::Value(range_) == ranges() - 1, [&] {
+      // Back to the first plane, and to the end of it.
+      p_.mul(t_, channels_, x_.positions * x_.bytes);
+      p_.sub(planes_, planes_, t_);
+      p_.add(planes_, planes_, gap_);
+      p_.sub(planes_, planes_, kStep * x_.bytes);
+      each_plane(own() * x_.bytes, x_.bytes / 2);
+    });
   }
 
   // VA0, VA1: sources; VA2, VA3: results. Channels that do not exist are read from zeros. Of 4 bytes, a plane has two
@@ -239,7 +289,7 @@ class TransDataWriter {
         p_.scatter_vnchwconv_b32(2, 0, repeats, to, from);
       }
     };
-    if (last() == tile_) {
+    if (ends_ || last() == tile_) {
       write(tile_);
     } else {
       p_.if_(
@@ -249,7 +299,7 @@ class TransDataWriter {
   }
 
   const Map x_;
-  const bool joint_, ends_first_;
+  const bool joint_, ends_;
   const u64 tile_;
   isa::ProgramBuilder p_;
   Reg in_, out_, rows_, planes_, count_, block_, range_, t_, channels_, gap_;
