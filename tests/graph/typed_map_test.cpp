@@ -149,6 +149,28 @@ TEST_P(TypedMaps, GroupsOfBytes) {
   }
 }
 
+// Behind a map, planes whose ends fill no blocks of 32 B, by all cores where a plane has 16 positions.
+TEST_P(TypedMaps, PlanesThatFillNoBlocks) {
+  for (const auto& [height, width] : std::to_array<std::array<i64, 2>>(
+           {{1, 2}, {1, 3}, {5, 3}, {1, 17}, {4, 6}, {7, 7}, {31, 33}, {45, 47}, {1, 4003}, {97, 121}})) {
+    SCOPED_TRACE(fmt::format("{} x {}", height, width));
+    const Shape4 s{20, height, width, 40, 1, 1, 0};
+    TypedNet net;
+    Value* const x = net.input({2, s.channels, height, width}, DataType::f16);
+    const Network network = compiled(net, conv(net, x, s, DataType::f16, DataType::f16));
+    checked(network);
+    race_free(network);
+    EXPECT_EQ(kernels(network).back(), "trans_data");
+    EXPECT_EQ(network.nodes.back().program.blocks == 1, joint() && height * width < 16);
+    if (config::load_chip(GetParam()).arch == isa::Arch::c100) continue;
+    TypedNet sums;
+    Value* const q = sums.node("AscendQuant", {sums.input({2, s.channels, height, width}, DataType::f16)},
+                               {{"scale", 90.0}, {"offset", 7.0}});
+    expect_right(sums, conv(sums, q, s, DataType::i8, DataType::i32, {{"offset_x", i64{7}}}),
+                 {"trans_data", "quantise", "convolution", "trans_data"});
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Chips, TypedMaps, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
 
 }  // namespace

@@ -11,11 +11,11 @@
 #include "tools/graph/kernels/strided_copy.h"
 #include "tools/graph/kernels/vector_ops.h"
 
-// Moves whose rows have fewer elements than a block of 32 B, on a joint core, which copies whole blocks. The move is cut
-// into boxes: some of each axis, so that runs of the operand and runs of the result have many elements. A tile has 16
-// boxes, each of them a stream in UB. Transposed, an element of all streams is a block, and blocks move as the axes of a
-// box do; transposed back, the streams have the runs of the result. Where the last run along an axis fills no blocks,
-// its last 16 elements are in the stream once more, so that they begin at a block, and are stored as one.
+// Moves whose rows have fewer elements than a block of 32 B, on a joint core, which copies whole blocks. The move is
+// cut into boxes: some of each axis, so that runs of the operand and runs of the result have many elements. A tile has
+// 16 boxes, each of them a stream in UB. Transposed, an element of all streams is a block, and blocks move as the axes
+// of a box do; transposed back, the streams have the runs of the result. Where the last run along an axis fills no
+// blocks, its last 16 elements are in the stream once more, so that they begin at a block, and are stored as one.
 namespace vinci::graph {
 namespace {
 
@@ -29,10 +29,10 @@ constexpr i64 kMostGap = 4;  // elements that are loaded for one that is needed
 struct Axis {
   u64 extent = 1;
   i64 from = 0, to = 0;
-  u64 box = 1;              // of the axis in a box
-  u64 in = 0, out = 0;      // from one to the next in a stream
-  bool run = false;         // of a run of the result
-  bool span = false;        // of what is loaded as one
+  u64 box = 1;          // of the axis in a box
+  u64 in = 0, out = 0;  // from one to the next in a stream
+  bool run = false;     // of a run of the result
+  bool span = false;    // of what is loaded as one
 
   u64 boxes() const { return ceil_div(extent, box); }
   u64 last() const { return extent - (boxes() - 1) * box; }
@@ -40,10 +40,10 @@ struct Axis {
 };
 
 struct Streams {
-  std::vector<Axis> axes;  // by distance in the result, the smallest one first
-  i64 from = 0, to = 0;    // of the first element
-  u64 span = 1, run = 1;   // elements of a whole box that are loaded and stored as one
-  u64 in = 1, out = 1;     // elements of a stream
+  std::vector<Axis> axes;           // by distance in the result, the smallest one first
+  i64 from = 0, to = 0;             // of the first element
+  u64 span = 1, run = 1;            // elements of a whole box that are loaded and stored as one
+  u64 in = 1, out = 1;              // elements of a stream
   u64 in_pitch = 0, out_pitch = 0;  // from span to span, and from run to run
   bool ends = false;
 
@@ -74,13 +74,13 @@ std::vector<Axis> merged_axes(const StridedCopy& copy) {
   return out;
 }
 
-const Axis* neighbours(const std::vector<Axis>& axes, i64 Axis::* distance) {
+const Axis* neighbours(const std::vector<Axis>& axes, i64 Axis::*distance) {
   const auto found = std::ranges::find(axes, i64{1}, distance);
   return found == axes.end() ? nullptr : &*found;
 }
 
-// Whether a box has, behind `inner` elements that follow each other in the result, more of them along the axis, such that
-// each box begins at a block and has one at least. Another axis has a run for each of its elements.
+// Whether a box has, behind `inner` elements that follow each other in the result, more of them along the axis, such
+// that each box begins at a block and has one at least. Another axis has a run for each of its elements.
 bool goes_on(const Axis& a, u64 inner) {
   if (a.to != static_cast<i64>(inner)) return false;
   return a.box == a.extent || (a.box * inner % kUnit == 0 && a.last() * inner >= kUnit);
@@ -217,8 +217,8 @@ std::vector<Tiling> streams_tilings(const Group& group, const config::ChipConfig
   return out;
 }
 
-// Whether the kernel of exchanges does it as fast: neighbours of both tensors are a block, or those of the result are and
-// the others come by strided copies of some elements each.
+// Whether the kernel of exchanges does it as fast: neighbours of both tensors are a block, or those of the result are
+// and the others come by strided copies of some elements each.
 bool is_long_exchange(const Group& group, StridedCopy copy, const config::ChipConfig& chip) {
   constexpr u64 kSome = 4;
   if (!kTransposeKernel.refuses(group, chip).empty()) return false;
@@ -307,8 +307,7 @@ class StreamsWriter {
       if (place.axis->partial()) place.count = p_.reg("count");
     }
     // What no copy writes is transposed, too.
-    in_repeats(p_, false, turned_in_ / 2,
-               [&](u64 e, u64 n) { p_.vector_dup(Type::f16, e * 2, 0, n, 1, 1, 8, 8); });
+    in_repeats(p_, false, turned_in_ / 2, [&](u64 e, u64 n) { p_.vector_dup(Type::f16, e * 2, 0, n, 1, 1, 8, 8); });
     p_.pipe_barrier(PipeId::ALL);
   }
 
@@ -321,7 +320,7 @@ class StreamsWriter {
   }
 
   // body() for each stream of the tile: at_ is the first element of its box in memory, place_ where UB has the stream.
-  void each_stream(i64 Axis::* distance, u64 ub, u64 elements, const std::function<void()>& body) {
+  void each_stream(i64 Axis::*distance, u64 ub, u64 elements, const std::function<void()>& body) {
     const bool load = distance == &Axis::from;
     const auto step = [&](const Axis& a) { return static_cast<i64>(a.box) * (a.*distance) * 2; };
     p_.sub(left_, x_.boxes(), first_);

@@ -44,13 +44,9 @@ struct Map {
 bool fills_no_blocks(const Map& x, const config::ChipConfig& chip) {
   return x.to_planes && !x.aligned() && is_joint(chip);
 }
-bool has_ends(const Map& x, const config::ChipConfig& chip) {
-  return fills_no_blocks(x, chip) && x.positions >= kStep;
-}
+bool has_ends(const Map& x, const config::ChipConfig& chip) { return fills_no_blocks(x, chip) && x.positions >= kStep; }
 // Shorter planes go over the beginning of the next one, which must be written later: one core writes all.
-bool in_order(const Map& x, const config::ChipConfig& chip) {
-  return fills_no_blocks(x, chip) && x.positions < kStep;
-}
+bool in_order(const Map& x, const config::ChipConfig& chip) { return fills_no_blocks(x, chip) && x.positions < kStep; }
 
 // Two slots of the planes and of the positions, and a plane of zeros.
 u64 tile_bytes(const Map& x, u64 tile) { return tile * (4 * 32 + x.bytes); }
@@ -79,9 +75,7 @@ Formats trans_data_formats(const Group& group, const config::ChipConfig&) {
 
 // About as many positions as wanted, so that the last tile has those of an end.
 u64 tile_with_ends(u64 positions, u64 wanted) {
-  const auto enough = [&](u64 tile) {
-    return tile >= positions || positions % tile == 0 || positions % tile >= kStep;
-  };
+  const auto enough = [&](u64 tile) { return tile >= positions || positions % tile == 0 || positions % tile >= kStep; };
   for (u64 tile = wanted; tile > kStep; tile -= kStep) {
     if (enough(tile)) return tile;
   }
@@ -109,11 +103,7 @@ Footprint trans_data_footprint(const Group& group, const config::ChipConfig&, co
 class TransDataWriter {
  public:
   TransDataWriter(const Group& group, const config::ChipConfig& chip, u64 tile)
-      : x_(group),
-        joint_(is_joint(chip)),
-        ends_(has_ends(x_, chip)),
-        tile_(tile),
-        p_(group.node().name, chip.arch) {}
+      : x_(group), joint_(is_joint(chip)), ends_(has_ends(x_, chip)), tile_(tile), p_(group.node().name, chip.arch) {}
 
   u64 tiles() const { return x_.images * x_.c1 * ranges(); }
 
