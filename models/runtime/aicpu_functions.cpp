@@ -170,6 +170,114 @@ void map_index(const AicpuArgs& args, Data& data) {
   std::memcpy(data[2].data(), &row, sizeof row);
 }
 
+constexpr u64 kMostPoints = 1 << 16;  // of a bin of ROIAlign along an axis
+
+// ROIAlign: boxes [count, 4] of maps x [n, c, h, w] as y [count, c, rows, columns]; `images` tells the map of each box.
+// As RoiAlign of ONNX computes it: sampling 0 takes as many points as fit, half_pixel 1 shifts boxes by half a pixel,
+// most 1 takes the maximum of the weighted pixels. The scale is a float32 as bits.
+constexpr auto kRoiAlignParameters =
+    std::to_array<std::string_view>({"x", "rois", "images", "y", "n", "c", "h", "w", "count", "rows", "columns",
+                                     "sampling", "scale", "half_pixel", "most", "dtype", "rois_dtype", "images_dtype"});
+
+std::vector<Operand> roi_align_operands(const AicpuArgs& args) {
+  const u64 bytes = bytes_of(args.type(15)), count = args.number(8);
+  for (const usize i : {15, 16}) {
+    if (!is_float(args.type(i))) args.refuse(i, "must be a type of floats");
+  }
+  for (const usize i : {4, 5, 6, 7, 9, 10}) {
+    if (args.number(i) == 0) args.refuse(i, "must not be 0");
+  }
+  if (args.number(11) > kMostPoints) args.refuse(11, "is too large");
+  return {{.argument = 0,
+           .bytes = args.product({args.number(4), args.number(5), args.number(6), args.number(7), bytes}),
+           .read = true},
+          {.argument = 1, .bytes = args.product({count, 4, bytes_of(args.type(16))}), .read = true},
+          {.argument = 2, .bytes = args.product({count, bytes_of(args.type(17))}), .read = true},
+          {.argument = 3,
+           .bytes = args.product({count, args.number(5), args.number(9), args.number(10), bytes}),
+           .write = true}};
+}
+
+// The points of the bins of a box along one axis.
+class RoiAxis {
+ public:
+  // A point between two pixels: that of `low` has the weight 1 - `beyond`.
+  struct Point {
+    u64 low, high;
+    double beyond;
+  };
+
+  RoiAxis(const AicpuArgs& args, double first, double last, u64 bins, u64 size) : points_(bins) {
+    double extent = last - first;
+    if (args.number(13) == 0) extent = std::max(extent, 1.0);
+    const double bin = extent / static_cast<double>(bins);
+    // Not a number where the box is none.
+    const double fitting = std::ceil(bin);
+    number_ = args.number(11) > 0 ? args.number(11)
+              : fitting > 0       ? static_cast<u64>(std::min(fitting, static_cast<double>(kMostPoints)))
+                                  : 0;
+    for (u64 b = 0; b < bins; ++b) {
+      for (u64 i = 0; i < number_; ++i) {
+        const double at =
+            first + static_cast<double>(b) * bin + (static_cast<double>(i) + 0.5) * bin / static_cast<double>(number_);
+        if (!(at >= -1 && at <= static_cast<double>(size))) continue;
+        const double inside = std::max(at, 0.0);
+        const u64 low = std::min(static_cast<u64>(inside), size - 1);
+        const bool last_pixel = low == size - 1;
+        points_[b].push_back({low, last_pixel ? low : low + 1, last_pixel ? 0 : inside - static_cast<double>(low)});
+      }
+    }
+  }
+  u64 number() const { return number_; }  // of points of a bin, those outside the map as well
+  const std::vector<Point>& of(u64 bin) const { return points_[bin]; }
+
+ private:
+  u64 number_ = 0;
+  std::vector<std::vector<Point>> points_;
+};
+
+void roi_align(const AicpuArgs& args, Data& data) {
+  const Element type = args.type(15), box_type = args.type(16), image_type = args.type(17);
+  const u64 channels = args.number(5), height = args.number(6), width = args.number(7), rows = args.number(9),
+            columns = args.number(10), bytes = bytes_of(type);
+  const double scale = std::bit_cast<float>(static_cast<u32>(args.number(12))), shift = args.number(13) == 0 ? 0 : 0.5;
+  const bool most = args.number(14) != 0;
+  std::vector<double> map(height * width);
+  std::byte* to = data[3].data();
+  for (u64 box = 0; box < args.number(8); ++box) {
+    const auto corner = [&](u64 i) {
+      return load(box_type, &data[1][(box * 4 + i) * bytes_of(box_type)]).real * scale - shift;
+    };
+    const RoiAxis down(args, corner(1), corner(3), rows, height), across(args, corner(0), corner(2), columns, width);
+    const double points = static_cast<double>(std::max<u64>(down.number() * across.number(), 1));
+    // Of a map that is not there: the first one.
+    u64 image = load(image_type, &data[2][box * bytes_of(image_type)]).bits;
+    if (image >= args.number(4)) image = 0;
+    for (u64 c = 0; c < channels; ++c) {
+      const std::byte* const from = &data[0][(image * channels + c) * height * width * bytes];
+      for (u64 i = 0; i < map.size(); ++i)
+        map[i] = load(type, from + i * bytes).real;
+      for (u64 bin = 0; bin < rows * columns; ++bin, to += bytes) {
+        double sum = 0, largest = -std::numeric_limits<double>::infinity();
+        for (const RoiAxis::Point& v : down.of(bin / columns)) {
+          for (const RoiAxis::Point& h : across.of(bin % columns)) {
+            for (const bool lower : {false, true}) {
+              for (const bool right : {false, true}) {
+                const double pixel = map[(lower ? v.high : v.low) * width + (right ? h.high : h.low)] *
+                                     (lower ? v.beyond : 1 - v.beyond) * (right ? h.beyond : 1 - h.beyond);
+                sum += pixel;
+                largest = std::max(largest, pixel);
+              }
+            }
+          }
+        }
+        const bool none = down.of(bin / columns).empty() || across.of(bin % columns).empty();
+        store(type, to, Value::of(none ? 0 : most ? largest : sum / points));
+      }
+    }
+  }
+}
+
 constexpr auto kPlainFunctions = std::to_array<AicpuFunction>({
     {"Assign", kAssignParameters, assign_operands, assign},
     {"AssignAdd", kAssignParameters, assign_add_operands, assign_add},
@@ -177,6 +285,7 @@ constexpr auto kPlainFunctions = std::to_array<AicpuFunction>({
     {"Dropout", kDropoutParameters, dropout_operands, dropout},
     {"ExtractImagePatches", kPatchesParameters, patches_operands, patches},
     {"MapIndex", kMapIndexParameters, map_index_operands, map_index},
+    {"ROIAlign", kRoiAlignParameters, roi_align_operands, roi_align},
 });
 
 }  // namespace

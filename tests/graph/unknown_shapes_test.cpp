@@ -192,6 +192,52 @@ TEST_P(UnknownShapes, BoxesThatDoNotOverlap) {
   right(compiled(m));
 }
 
+// Boxes of the network, as many as its data make: parts of a map for each of them.
+TEST_P(UnknownShapes, MapsOfBoxes) {
+  for (const char* const mode : {"avg", "max"}) {
+    for (const i64 sampling : {0, 2}) {
+      TestModel m;
+      m.input("boxes", {1, 64, 4}).input("scores", {1, 2, 64}).input("map", {1, 16, 12, 20}).integers("most", {1}, {9});
+      m.constant("iou", Array(DataType::f32, {1}, {0.5})).constant("least", Array(DataType::f32, {1}, {0.25}));
+      m.constant("pixels", Array(DataType::f32, {}, {60})).integers("two", {}, {2}).integers("none", {}, {0});
+      m.integers("axis", {1}, {0}).node("Sigmoid", {"boxes"}, {"corners"});
+      m.node("NonMaxSuppression", {"corners", "scores", "most", "iou", "least"}, {"chosen"});
+      m.node("Gather", {"chosen", "two"}, {"index"}, {{"axis", i64{1}}});
+      m.node("Gather", {"chosen", "none"}, {"image"}, {{"axis", i64{1}}});
+      m.node("Squeeze", {"corners", "axis"}, {"all"}).node("Gather", {"all", "index"}, {"kept"}, {{"axis", i64{0}}});
+      m.node("Mul", {"kept", "pixels"}, {"rois"}).node("Relu", {"map"}, {"features"});
+      m.node("RoiAlign", {"features", "rois", "image"}, {"parts"},
+             {{"output_height", i64{5}},
+              {"output_width", i64{3}},
+              {"sampling_ratio", sampling},
+              {"spatial_scale", 0.25},
+              {"mode", std::string(mode)}});
+      m.node("Neg", {"parts"}, {"y"});
+      right(compiled(m));
+    }
+  }
+}
+
+// Corners in pixels stay f32: f16 has steps of half a pixel at 600. Up to operator set 15 boxes are not shifted.
+TEST_P(UnknownShapes, CornersOfBoxesKeepTheirBits) {
+  std::vector<Array> results;
+  for (const i64 opset : {10, 16}) {
+    TestModel m;
+    m.model.opsets[""] = opset;
+    m.input("map", {2, 3, 20, 700})
+        .constant("rois", Array(DataType::f32, {2, 4}, {600.25, 3.125, 660.25, 11, 0, 0, 9, 4}));
+    m.integers("image", {2}, {1, 0}).node("Relu", {"map"}, {"features"});
+    m.node("RoiAlign", {"features", "rois", "image"}, {"y"}, {{"output_height", i64{4}}, {"output_width", i64{4}}});
+    const Network network = compiled(m);
+    right(network);
+    for (const CompiledNode& n : network.nodes) {
+      if (n.node->type == "ROIAlign") EXPECT_EQ(n.node->input(1)->type, DataType::f32);
+    }
+    results.push_back(run(*network.graph, seeded(*network.graph)).at(0));
+  }
+  EXPECT_NE(results[0].values, results[1].values);
+}
+
 TEST_P(UnknownShapes, DifferentElementsAndChosenOnes) {
   TestModel m;
   m.input("x", {80}).constant("eight", Array(DataType::f32, {}, {8})).constant("zero", Array(DataType::f32, {}, {0}));

@@ -150,11 +150,12 @@ TEST_F(RuntimeErrors, AicpuArguments) {
     return fault();
   };
   const task::Slice at{.buffer = d};
-  EXPECT_THAT(call("AssignAd", {}),
-              HasSubstr("unsupported: streams[0].tasks[0]: the AICPU has no function 'AssignAd'; it has Opaque, "
-                        "Assign, AssignAdd, Cast, Dropout, "
-                        "ExtractImagePatches, MapIndex, Compress, NonMaxSuppression, NonZero, Unique; did you mean "
-                        "'AssignAdd'?\n  task 's0.0', stream 's0'"));
+  EXPECT_THAT(
+      call("AssignAd", {}),
+      HasSubstr("unsupported: streams[0].tasks[0]: the AICPU has no function 'AssignAd'; it has Opaque, "
+                "Assign, AssignAdd, Cast, Dropout, "
+                "ExtractImagePatches, MapIndex, ROIAlign, Compress, NonMaxSuppression, NonZero, Unique; did you mean "
+                "'AssignAdd'?\n  task 's0.0', stream 's0'"));
   EXPECT_THAT(call("Assign", {at}),
               HasSubstr("input: streams[0].tasks[0]: Assign takes 4 arguments (ref, value, count, dtype), not 1"));
   EXPECT_THAT(call("Assign", {at, at, u64{1}, u64{5}}), HasSubstr("Assign: argument 3 (dtype) is no type"));

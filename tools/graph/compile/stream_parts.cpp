@@ -233,6 +233,24 @@ void NodeTasks::add_selection(task::StreamRef& stream, const Node& node, const s
   stream.launch_cpu(node.type, std::move(args), 1, 0, name);
 }
 
+// Arguments as models/runtime/aicpu_functions.cpp has them.
+void NodeTasks::add_roi_align(task::StreamRef& stream, const Node& node, const std::string& name) {
+  std::vector<task::LaunchArg> args;
+  for (const Value* const v : {node.input(0), node.input(1), node.input(2), node.output()})
+    args.emplace_back(buffers_.at(v));
+  for (const usize axis : {0, 1, 2, 3})
+    args.emplace_back(static_cast<u64>(node.input(0)->shape[axis]));
+  for (const usize axis : {0, 2, 3})
+    args.emplace_back(static_cast<u64>(node.output()->shape[axis]));
+  args.emplace_back(static_cast<u64>(node.integer("sampling_ratio")));
+  args.emplace_back(u64{std::bit_cast<u32>(static_cast<float>(node.number("spatial_scale", 1)))});
+  args.emplace_back(u64{node.string("coordinate_transformation_mode", "half_pixel") == "half_pixel"});
+  args.emplace_back(u64{node.string("mode", "avg") == "max"});
+  for (const usize i : {0, 1, 2})
+    args.emplace_back(ge_type(node.input(i)->type));
+  stream.launch_cpu(node.type, std::move(args), 1, 0, name);
+}
+
 void NodeTasks::add(task::StreamRef& stream, const CompiledNode& node) {
   const Node& n = *node.node;
   const std::string name = task_name(n.name);
@@ -244,6 +262,7 @@ void NodeTasks::add(task::StreamRef& stream, const CompiledNode& node) {
     return;
   }
   if (selects(n)) return add_selection(stream, n, name);
+  if (n.type == "ROIAlign") return add_roi_align(stream, n, name);
   const task::BufferRef from = buffers_.at(n.input(0)), to = buffers_.at(n.output());
   const u64 count = n.input(0)->shape.elements();
   if (n.type == "Cast") {

@@ -61,6 +61,7 @@ class NodeTasks {
   void add(task::StreamRef& stream, const CompiledNode& node);
 
  private:
+  void add_roi_align(task::StreamRef& stream, const Node& node, const std::string& name);
   void add_selection(task::StreamRef& stream, const Node& node, const std::string& name);
   void add_recorded(task::StreamRef& stream, const CompiledNode& node, const std::string& name);
 

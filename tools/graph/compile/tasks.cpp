@@ -41,7 +41,7 @@ bool selects(const Node& node) {
 Engine engine_of(const Node& node) {
   // Dropout of inference, without a mask, is a copy.
   if (node.type == "Identity" || (node.type == "Dropout" && node.outputs().size() == 1)) return Engine::sdma;
-  return chooses_branch(node) || selects(node) ? Engine::aicpu : Engine::aicore;
+  return chooses_branch(node) || selects(node) || node.type == "ROIAlign" ? Engine::aicpu : Engine::aicore;
 }
 
 void for_each_task(const Graph& graph, const std::function<void(const Node&)>& task,

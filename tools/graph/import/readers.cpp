@@ -383,6 +383,21 @@ Results qlinear_conv(Reading& x) {
   Value* const sum = x.make("Conv2D", {a, w, bias}, x.node.attributes);
   return {x.make("AscendQuantV2", {sum, x.in.at(6), x.in.at(7)})};
 }
+
+// Up to operator set 15 there is no attribute for half pixels, and no shift by them.
+Results roi_align(Reading& x) {
+  constexpr i64 kWithHalfPixels = 16;
+  Attributes attributes = x.node.attributes;
+  if (x.opset < kWithHalfPixels) attributes["coordinate_transformation_mode"] = std::string("output_half_pixel");
+  const auto one_of = [&](std::string_view key, std::string_view first, std::string_view second) {
+    const auto* const given = x.attribute<std::string>(key);
+    if (given != nullptr && *given != first && *given != second) x.unsupported("no {} '{}'", key, *given);
+  };
+  one_of("mode", "avg", "max");
+  one_of("coordinate_transformation_mode", "half_pixel", "output_half_pixel");
+  return {x.make("ROIAlign", x.in, std::move(attributes))};
+}
+
 Results dynamic_quantise(Reading& x) { return x.make("DynamicQuant", x.in, {}, 3); }
 
 // Operators of ONNX by name, those of all its versions.
@@ -502,6 +517,7 @@ constexpr auto kReaders = std::to_array<OpReader>({
     {"Reshape", "Reshape", reshape},
     {"Resize", "Resize", resize},
     {"ReverseSequence", "ReverseSequence"},
+    {"RoiAlign", "ROIAlign", roi_align},
     {"Round", "Round"},
     {"Scatter", "ScatterElements"},
     {"ScatterElements", "ScatterElements"},

@@ -19,7 +19,11 @@ constexpr double kMaxF16 = 65504;  // weights are clipped to it, as --is_weight_
 bool is_bias(const Node& node, usize input) {
   return input == 2 && (node.type == "Conv2D" || node.type == "BatchMatMulV2");
 }
-bool stays_f32(const Node& node, usize input) { return is_bias(node, input) || (node.type == "Resize" && input > 0); }
+// Corners of boxes in pixels of an image have more bits than f16.
+bool is_boxes(const Node& node, usize input) { return node.type == "ROIAlign" && input == 1; }
+bool stays_f32(const Node& node, usize input) {
+  return is_bias(node, input) || is_boxes(node, input) || (node.type == "Resize" && input > 0);
+}
 
 // The bias of a model in f16.
 void widen_bias(Graph& graph, Node& node) {
@@ -176,7 +180,10 @@ Effect insert_casts(Graph& graph, const Target& target) {
       input->type = DataType::f16;
       continue;
     }
-    const std::vector<Use> uses = input->uses();
+    std::vector<Use> uses = input->uses();
+    std::erase_if(uses, [](const Use& use) { return is_boxes(*use.node, use.input); });
+    const bool output = std::ranges::find(graph.outputs, input) != graph.outputs.end();
+    if (uses.empty() && !output) continue;
     Value* const made = cast(graph, input, DataType::f16, first);
     made_here.insert(made->producer());
     ++effect.matches;
