@@ -338,6 +338,29 @@ TEST_P(MoveKernels, ShortPieces) {
   }
 }
 
+// Elements move in tiles that fit UB; where no tile fits, the node is refused by its name.
+TEST_P(MoveKernels, MovesElementsInASmallUb) {
+  config::ChipConfig chip = config::load_chip(GetParam());
+  const auto compiled_with = [&](u64 ub, PrecisionMode precision) {
+    chip.core.buffers.ub = config::Bytes(ub);
+    Net net;
+    net.output(net.node("TransposeD", {net.input({97, 71, 7})}, {{"perm", std::vector<i64>{2, 1, 0}}}));
+    return compile(std::move(net.owned), chip, {.precision = precision});
+  };
+  for (const auto precision : {PrecisionMode::force_fp16, PrecisionMode::must_keep_origin_dtype}) {
+    const Network network = compiled_with(32 << 10, precision);
+    for (const NodeCheck& row : check_nodes(network, random_inputs(*network.graph, 5)))
+      EXPECT_TRUE(row.right()) << row.node->node->name << ": " << row.error;
+  }
+  try {
+    compiled_with(1 << 10, PrecisionMode::must_keep_origin_dtype);
+    ADD_FAILURE() << "nothing fits 1 KiB";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.fault(), Fault::Unsupported);
+    EXPECT_THAT(e.what(), ::testing::HasSubstr("TransposeD"));
+  }
+}
+
 // Where UB is too small for a tile whose last rows come twice, a joint core moves in another way.
 TEST_P(MoveKernels, ExchangesTwoAxesInASmallUb) {
   config::ChipConfig chip = config::load_chip(GetParam());

@@ -27,6 +27,22 @@ void check_formats(const Group& group, const Kernel& kernel, const config::ChipC
   check(group.outputs(), formats.outputs);
 }
 
+// Buffers of a chip file may be too small for any tiling of a kernel.
+void check_room(const Group& group, const Kernel& kernel, const Tiling& tiling, const config::ChipConfig& chip) {
+  const Footprint needs = kernel.footprint(group, chip, tiling);
+  const auto check = [&](std::string_view buffer, u64 bytes, u64 has) {
+    if (bytes > has)
+      fail(Fault::Unsupported, "{} ({}): the kernel {} needs {} B of {}, and {} has {} B", group.node().name,
+           group.node().type, kernel.name, bytes, buffer, chip.name, has);
+  };
+  const auto& has = chip.core.buffers;
+  check("L1", needs.l1, has.l1);
+  check("L0A", needs.l0a, has.l0a);
+  check("L0B", needs.l0b, has.l0b);
+  check("L0C", needs.l0c, has.l0c);
+  check("UB", needs.ub, has.ub);
+}
+
 // Tensors without elements have no place in memory.
 void refuse_empty(const Value& value, const std::string& where) {
   if (value.shape.known() && value.shape.elements() == 0)
@@ -80,6 +96,7 @@ Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, co
     const Kernel& kernel = kernel_for(group, out.chip);
     check_formats(group, kernel, out.chip);
     Tiling tiling = kernel.tilings(group, out.chip).at(0);
+    check_room(group, kernel, tiling, out.chip);
     KernelProgram program;
     if (node.type == kCustomOp && options.record) {
       program.recorded = options.record(node, out.chip);

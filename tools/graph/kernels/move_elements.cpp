@@ -43,14 +43,21 @@ Formats elements_formats(const Group& group, const config::ChipConfig&) {
   return {.inputs = std::vector(group.inputs().size(), isa::Format::ND), .outputs = {isa::Format::ND}};
 }
 
+// Of an element of 16 bits in both slots: its block, and what is stored of it.
+constexpr u64 kElementBytes = u64{2} * (32 + 2);
+
 std::vector<Tiling> elements_tilings(const Group& group, const config::ChipConfig& chip) {
+  constexpr u64 kGrain = 32;
   const Value& out = *group.outputs()[0];
   const u64 share = ceil_div<u64>(out.shape.elements() * info(out.type).bytes / 2, vector_cores(chip));
-  return {{{"elements", static_cast<i64>(std::min(align_up<u64>(share, 32), kElements))}}};
+  const u64 ub = chip.core.buffers.ub;
+  const u64 room = ub < kTrashBytes ? 0 : (ub - kTrashBytes) / kElementBytes / kGrain * kGrain;
+  return {
+      {{"elements", static_cast<i64>(std::min({align_up<u64>(share, kGrain), kElements, std::max(room, kGrain)}))}}};
 }
 
 Footprint elements_footprint(const Group&, const config::ChipConfig&, const Tiling& tiling) {
-  return {.ub = 2 * static_cast<u64>(tiling.at("elements")) * 34 + kTrashBytes};
+  return {.ub = static_cast<u64>(tiling.at("elements")) * kElementBytes + kTrashBytes};
 }
 
 // With elements of 16 bits.
