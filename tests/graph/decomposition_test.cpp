@@ -240,6 +240,43 @@ TEST_P(Decompositions, PixelsOfAConvolutionAreShuffledByBlocks) {
     EXPECT_THAT(kernel, testing::AnyOf("convolution", "elementwise", "move", "trans_data"));
 }
 
+// Products with triangles of ones; of a long axis, of its blocks.
+TEST_P(Decompositions, RunningSums) {
+  struct Case {
+    Shape in;
+    i64 axis, exclusive, reverse;
+  };
+  for (const Case& c : {Case{{8, 64, 48}, -1, 0, 0}, Case{{8, 64, 48}, 1, 1, 0}, Case{{64, 32}, 0, 0, 1},
+                        Case{{3, 2048}, 1, 1, 1}, Case{{2, 1200, 16}, 1, 0, 0}, Case{{30, 150}, 1, 0, 0}}) {
+    SCOPED_TRACE(text(c.in));
+    Net net;
+    Value* const axis = net.graph.add_constant("axis", Tensor(Array(DataType::i64, {}, {static_cast<double>(c.axis)})));
+    same(net, net.node("Cumsum", {net.input(c.in), axis}, {{"exclusive", c.exclusive}, {"reverse", c.reverse}}));
+  }
+}
+
+// Along the last axis: rows are copied between two transposes, in f16 and where the chip transposes it in f32.
+TEST_P(Decompositions, GatherAlongInnerAxes) {
+  for (const auto precision : {PrecisionMode::force_fp16, PrecisionMode::must_keep_origin_dtype}) {
+    const config::ChipConfig chip = config::load_chip(GetParam());
+    if (precision == PrecisionMode::must_keep_origin_dtype && chip.arch == isa::Arch::c100) continue;
+    for (const auto& [in, axis] : {std::pair<Shape, i64>{{8, 16, 40}, 2}, {{64, 40, 2}, 1}, {{128, 24}, -1}}) {
+      SCOPED_TRACE(text(in));
+      Net net;
+      Array index = positions({70}, in[static_cast<usize>(axis < 0 ? axis + 2 : axis)]);
+      Value* const x = net.node("Relu", {net.input(in)});
+      net.output(net.node("GatherV2", {x, net.graph.add_constant("index", Tensor(index))}, {{"axis", axis}}));
+      const Network network = compile(std::move(net.owned), chip, {.precision = precision});
+      for (const NodeCheck& row : check_nodes(network, random_inputs(*network.graph, 3)))
+        EXPECT_TRUE(row.right()) << row.output->name << ": " << row.error;
+      for (const CompiledNode& n : network.nodes)
+        EXPECT_TRUE(n.kernel->name != "scalar") << n.node->name;
+      for (const std::string& finding : run_on_device(network).findings)
+        ADD_FAILURE() << finding;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Chips, Decompositions, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
 
 }  // namespace

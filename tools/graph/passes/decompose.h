@@ -10,7 +10,9 @@ namespace vinci::graph {
 
 bool decompose_convolution(Graph& graph, Node& node);
 bool decompose_convolution_of_volumes(Graph& graph, Node& node);
+bool decompose_cumsum(Graph& graph, Node& node, const Target& target);
 bool decompose_depth_to_space(Graph& graph, Node& node);
+bool decompose_gather(Graph& graph, Node& node, const Target& target);
 bool decompose_gather_elements(Graph& graph, Node& node);
 bool decompose_one_hot(Graph& graph, Node& node);
 bool decompose_pad(Graph& graph, Node& node, const Target& target);

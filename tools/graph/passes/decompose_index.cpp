@@ -162,4 +162,106 @@ bool decompose_one_hot(Graph& graph, Node& node) {
   return true;
 }
 
+namespace {
+
+// Bytes of an element behind the pass that chooses types.
+u64 bytes_on_device(DataType type, const Target& target) {
+  return type == DataType::f32 && target.precision == PrecisionMode::force_fp16 ? 2 : info(type).bytes;
+}
+
+constexpr i64 kMostSummed = 1024;  // elements of an axis whose sums are one product
+
+// The elements of the blocks of a longer axis; 0 where none divides it.
+i64 block_of_sums(i64 extent) {
+  constexpr i64 kLeast = 16;
+  i64 block = kMostSummed / 2;
+  while (block >= kLeast && extent % block != 0)
+    --block;
+  return block < kLeast ? 0 : block;
+}
+
+bool has_running_sums(i64 extent) {
+  if (extent <= kMostSummed) return true;
+  const i64 block = block_of_sums(extent);
+  return block != 0 && has_running_sums(extent / block);
+}
+
+// Sums up to each element along the middle axis of x [outer, extent, inner], or in front of it, as a product with a
+// triangle of ones; a long axis as sums of blocks, and sums of what is in front of each block.
+Value* running_sums(Maker& make, Value* x, bool exclusive, bool reverse) {
+  const Dims dims = x->shape.dims();
+  const i64 outer = dims[0], extent = dims[1], inner = dims[2];
+  if (extent > kMostSummed) {
+    const i64 block = block_of_sums(extent), blocks = extent / block;
+    Value* const apart = make.reshape(x, {outer * blocks, block, inner});
+    Value* const totals = make("ReduceSum", {apart, make.integers({1})}, {{"keepdims", i64{1}}});
+    Value* const before = running_sums(make, make.reshape(totals, {outer, blocks, inner}), true, reverse);
+    Value* const within = running_sums(make, apart, exclusive, reverse);
+    return make("Add", {within, make.reshape(before, {outer * blocks, 1, inner})});
+  }
+  Array ones(x->type, {extent, extent});  // by element, then by sum; of columns the other way round
+  for (i64 from = 0; from < extent; ++from) {
+    for (i64 to = 0; to < extent; ++to) {
+      const bool counts = from == to ? !exclusive : (from < to) != reverse;
+      ones.values[static_cast<usize>(inner == 1 ? from * extent + to : to * extent + from)] = counts ? 1 : 0;
+    }
+  }
+  Value* const matrix = make.constant(ones);
+  if (inner != 1) return make("BatchMatMulV2", {matrix, x});
+  return make.reshape(make("BatchMatMulV2", {make.reshape(x, {outer, extent}), matrix}), dims);
+}
+
+}  // namespace
+
+// Floats whose products keep their precision; integers and few elements stay on the scalar unit.
+bool decompose_cumsum(Graph& graph, Node& node, const Target& target) {
+  constexpr u64 kWorth = 128, kWorthZeros = 4096;
+  Value* const x = node.input(0);
+  const auto axis = scalar(node.input(1));
+  const bool narrow = is_float(x->type) && bytes_on_device(x->type, target) == 2;
+  const bool wide = x->type == DataType::f32 && target.precision == PrecisionMode::must_keep_origin_dtype;
+  if (!axis || x->shape.rank() == 0 || x->shape.elements() < kWorth) return false;
+  if (!narrow && (!wide || target.hf32 || is_joint(*target.chip))) return false;
+  if (x->type == DataType::bf16 && is_joint(*target.chip)) return false;
+  const AroundAxis a = around_axis(x->shape.dims(), axis_of(node, static_cast<i64>(*axis), x->shape.rank()));
+  if (a.extent == 1 || !has_running_sums(static_cast<i64>(a.extent))) return false;
+  // A joint core gets zeros behind rows that fill no blocks.
+  const bool blocks = a.extent % kC0 == 0 && (a.inner == 1 || a.inner % kC0 == 0);
+  if (is_joint(*target.chip) && !blocks && x->shape.elements() < kWorthZeros) return false;
+  Maker make(graph, node);
+  const Dims dims{static_cast<i64>(a.outer), static_cast<i64>(a.extent), static_cast<i64>(a.inner)};
+  Value* const sums =
+      running_sums(make, make.reshape(x, dims), node.integer("exclusive") != 0, node.integer("reverse") != 0);
+  make.replace({sums});
+  return true;
+}
+
+// Elements along an inner axis: transposes bring the axis in front, where rows are copied.
+bool decompose_gather(Graph& graph, Node& node, const Target& target) {
+  constexpr u64 kBlock = 32, kWorth = 1024;
+  constexpr i64 kRows = 16;  // elements of a row that a joint core transposes in UB
+  Value* const x = node.input(0);
+  const Dims dims = x->shape.dims();
+  const u64 bytes = bytes_on_device(x->type, target);
+  if (dims.empty() || x->constant || (bytes != 2 && bytes != 4)) return false;
+  const AroundAxis a = around_axis(dims, axis_of(node, node.integer("axis"), dims.size()));
+  const u64 row = a.inner * bytes, turned = a.outer * row;
+  const bool joint = is_joint(*target.chip);
+  const auto copied = [&](u64 size) { return size >= kBlock && (!joint || size % kBlock == 0); };
+  if (copied(row) || !copied(turned) || node.output()->shape.elements() < kWorth) return false;
+  const i64 outer = static_cast<i64>(a.outer), extent = static_cast<i64>(a.extent), inner = static_cast<i64>(a.inner);
+  const i64 count = static_cast<i64>(node.input(1)->shape.elements());
+  // A 910A does not transpose 32 bits in UB.
+  if (joint && bytes == 4 && target.chip->arch == isa::Arch::c100) return false;
+  if (joint && (outer < kRows || count * inner < kRows)) return false;
+  Maker make(graph, node);
+  const Attributes exchange{{"perm", std::vector<i64>{1, 0}}};
+  Value* const columns = make("TransposeD", {make.reshape(x, {outer, extent * inner})}, exchange);
+  Value* const chosen =
+      make("GatherV2", {make.reshape(columns, {extent, inner * outer}), make.reshape(node.input(1), {count})},
+           {{"axis", i64{0}}});
+  make.replace({make("TransposeD", {make.reshape(chosen, {count * inner, outer})}, exchange)});
+  return true;
+}
+
 }  // namespace vinci::graph
