@@ -4,9 +4,11 @@
 import csv
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import numpy
@@ -241,6 +243,44 @@ class Compile(unittest.TestCase):
                     out / "run")
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         return sorted(p.name for p in (out / "run").glob("*.npy"))
+
+    def test_random_inputs_are_of_the_domain(self):
+        node = onnx.helper.make_node
+        half = onnx.numpy_helper.from_array(numpy.float32(0.5), "half")
+        shape = onnx.numpy_helper.from_array(numpy.int64([20, 2]), "shape")
+        model = self.saved("domain", [node("Log", ["x"], ["a"]), node("Sqrt", ["z"], ["b"]), node("Pow", ["u", "half"], ["c"]),
+                                      node("Reshape", ["v", "shape"], ["w"]), node("Log", ["w"], ["d"])],
+                           [(n, [4, 10]) for n in "xzuv"], [(n, None) for n in "abcd"], [half, shape])
+        for soc in ("Ascend910B1", "Ascend310P3", "Ascend910A"):
+            for precision in ("force_fp16", "must_keep_origin_dtype"):
+                self.compiled(soc, "--precision_mode", precision, model=model)
+
+    def test_a_signal_leaves_no_folder(self):
+        bert = self.work / "long.onnx"
+        subprocess.run([sys.executable, MAKE, "bert", bert, "--size", "small"], check=True)
+        kept = self.work / "kept"
+        kept.mkdir()
+        (kept / "file").write_text("old")
+        for out in (self.work / "new" / "inner", kept):
+            with subprocess.Popen([VINCI, "compile", bert, "--ablation", "-o", out], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True) as run:
+                limit = time.monotonic() + 60
+                while not out.exists() and time.monotonic() < limit:
+                    time.sleep(0.01)
+                time.sleep(0.1)
+                run.send_signal(signal.SIGINT)
+                run.communicate()
+            self.assertEqual(run.returncode, -signal.SIGINT)
+        self.assertFalse((self.work / "new").exists())
+        self.assertEqual([p.name for p in kept.iterdir()], ["file"])
+        # The same where no kernel computes a node.
+        node = onnx.helper.make_node
+        refused = self.saved("refused", [node("Conv", ["x", "w"], ["y"])], [("x", [1, 16, 8, 8])], [("y", None)],
+                             [onnx.numpy_helper.from_array(numpy.ones((16, 16, 1, 1), "float32"), "w")])
+        result = vinci("compile", refused, "-o", self.work / "none", "--soc_version", "Ascend310P3", "--precision_mode",
+                       "must_keep_origin_dtype")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertFalse((self.work / "none").exists())
 
     def test_names_of_the_model_may_collide(self):
         node = onnx.helper.make_node

@@ -29,6 +29,7 @@
 #include "tools/vinci/network_inputs.h"
 #include "tools/vinci/options.h"
 #include "tools/vinci/step_progress.h"
+#include "tools/vinci/unfinished_folder.h"
 
 namespace vinci::cli {
 namespace {
@@ -129,7 +130,7 @@ void report_overflow(const std::vector<graph::NodeCheck>& rows) {
 }
 
 void check(const graph::Network& network, const NetworkInputs& inputs) {
-  const std::vector<graph::NodeCheck> rows = graph::check_nodes(network, inputs.data(*network.graph));
+  const std::vector<graph::NodeCheck> rows = graph::check_nodes(network, inputs.data_in_domain(*network.graph));
   report_overflow(rows);
   const auto wrong = std::ranges::find_if(rows, [](const graph::NodeCheck& r) { return !r.right(); });
   if (wrong == rows.end()) {
@@ -186,7 +187,7 @@ graph::PrecisionMode precision_of(const std::string& mode) {
 }
 
 void print_ablation(const graph::Graph& graph, const config::ChipConfig& chip, const graph::CompileOptions& options,
-                    const std::string& folder) {
+                    const std::string& folder, UnfinishedFolder& output) {
   std::vector<graph::AblationRow> rows;
   {
     StepProgress progress;
@@ -195,7 +196,9 @@ void print_ablation(const graph::Graph& graph, const config::ChipConfig& chip, c
     });
   }
   const std::string table = graph::ablation_table(rows);
+  output.writing();
   io::write_file_atomically(folder + "/ablation.txt", table);
+  output.finished();
   print_out(table);
 }
 
@@ -237,14 +240,15 @@ void compile(const CompileOptions& o) {
   std::unique_ptr<graph::Graph> imported = graph::import_model(model, import_options(o, kernels, inputs));
   if (const auto bins = parse_bins(o); !bins.empty()) imported = graph::clone_for_bins(*imported, bins);
   const std::string name = std::filesystem::path(o.model).stem().string();
+  UnfinishedFolder output(o.folder);
   const io::LockedFolder folder(o.folder);
-  u32 dumps = 0;
+  std::vector<std::pair<std::string, std::string>> dumps;  // names and texts
   const auto dump = [&](graph::Stage stage, const graph::Graph& g) {
     if (!o.dump) return;
     const std::string stem =
-        fmt::format("{}/ge_{:05}_graph_PreRunAfter{}", o.folder, dumps++, graph::kStageNames[enum_index(stage)]);
-    io::write_file_atomically(stem + ".txt", graph::to_text(g));
-    io::write_file_atomically(stem + ".dot", graph::to_dot(g));
+        fmt::format("ge_{:05}_graph_PreRunAfter{}", dumps.size() / 2, graph::kStageNames[enum_index(stage)]);
+    dumps.emplace_back(stem + ".txt", graph::to_text(g));
+    dumps.emplace_back(stem + ".dot", graph::to_dot(g));
   };
   const graph::CompileOptions options{
       .switches = switches,
@@ -261,7 +265,7 @@ void compile(const CompileOptions& o) {
       .record = [&](const graph::Node& node, const config::ChipConfig& target) {
         return kernels.record(node, target);
       }};
-  if (o.ablation) return print_ablation(*imported, chip, options, o.folder);
+  if (o.ablation) return print_ablation(*imported, chip, options, o.folder, output);
   StepProgress progress;
   progress.show("passes and kernels");
   graph::Network network = graph::compile(std::move(imported), chip, options);
@@ -269,12 +273,19 @@ void compile(const CompileOptions& o) {
   // Shapes that follow from data are right for these data alone.
   graph::StreamOptions stream{.host_seconds = o.host_op_us * 1e-6};
   if (inputs.given() || !network.graph->unknown_shapes.empty()) stream.inputs = inputs.data(*network.graph);
+  graph::StreamOptions timed = stream;
+  timed.executions = kExecutions;
+  const std::string table = graph::node_table(network, graph::time_network(network, timed, [&] {
+                                                output.writing();
+                                                return o.folder;
+                                              }));
+  io::write_file_atomically(o.folder + "/nodes.txt", table);
   graph::to_task_stream(network, name, stream).files().write(folder);
   io::write_file_atomically(o.folder + "/fusion_result.json", graph::fusion_result(network.passes));
   io::write_file_atomically(o.folder + "/fusion.txt", graph::fusion_table(network.passes));
-  stream.executions = kExecutions;
-  const std::string table = graph::node_table(network, graph::time_network(network, stream, o.folder));
-  io::write_file_atomically(o.folder + "/nodes.txt", table);
+  for (const auto& [file, text] : dumps)
+    io::write_file_atomically(o.folder + "/" + file, text);
+  output.finished();
   print_out(table);
   print_out(fmt::format("{}/{}.yaml: run it with `vinci run {}/{}.yaml --chip {}`\n", o.folder, name, o.folder, name,
                         chip.name));

@@ -3,6 +3,9 @@
 #include "tools/vinci/network_inputs.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
 #include <span>
 
 #include "isa/base/error.h"
@@ -25,6 +28,42 @@ graph::Array read_npy(const std::string& path) {
   return graph::Tensor(static_cast<graph::DataType>(type - graph::kDataTypes.begin()), dims,
                        file.read(header.data_offset, header.data_bytes))
       .array();
+}
+
+// The least number that a node takes as its first operand, and what its results are infinite at is not near: nothing
+// where it takes all.
+std::optional<double> least_operand(const graph::Node& node, usize input) {
+  constexpr double kAboveZero = 1.0 / 128;
+  static constexpr auto kPositive = std::to_array<std::string_view>({"Log", "Log1p", "ReduceLogSum", "Rsqrt", "Sqrt"});
+  if (input != 0) return std::nullopt;
+  if (std::ranges::find(kPositive, node.type) != kPositive.end()) return kAboveZero;
+  if (node.type == "Acosh") return 1;
+  if (node.type != "Pow") return std::nullopt;
+  // Whole powers take all numbers, negative ones all but zero.
+  const graph::Value& power = *node.input(1);
+  if (!power.constant) return kAboveZero;
+  const graph::Array powers = power.constant->array();
+  const auto takes_all = [](double v) { return v >= 0 && v == std::floor(v); };
+  return std::ranges::all_of(powers.values, takes_all) ? std::nullopt : std::optional(kAboveZero);
+}
+
+// The largest of them, of all nodes that get the value as it is, also in another type or arrangement.
+std::optional<double> least_of(const graph::Value& value) {
+  static constexpr auto kPassOn =
+      std::to_array<std::string_view>({"BroadcastTo", "Cast", "FlattenV2", "Identity", "Reshape", "SplitV", "Squeeze",
+                                       "StridedSliceV2", "TransData", "TransposeD", "Unsqueeze"});
+  std::optional<double> out;
+  const auto add = [&](std::optional<double> least) { out = std::max(out, least); };
+  for (const graph::Use& use : value.uses()) {
+    const graph::Node& node = *use.node;
+    add(least_operand(node, use.input));
+    if (node.type == "FusedOp" && use.input < node.bodies.at(0)->inputs.size())
+      add(least_of(*node.bodies[0]->inputs[use.input]));
+    if (use.input != 0 || std::ranges::find(kPassOn, node.type) == kPassOn.end()) continue;
+    for (const graph::Value* const result : node.outputs())
+      add(least_of(*result));
+  }
+  return out;
 }
 
 }  // namespace
@@ -57,6 +96,21 @@ std::vector<graph::Array> NetworkInputs::data(const graph::Graph& graph) const {
     read.type = input.type;
     read.round();
     out[static_cast<usize>(at - names.begin())] = std::move(read);
+  }
+  return out;
+}
+
+std::vector<graph::Array> NetworkInputs::data_in_domain(const graph::Graph& graph) const {
+  std::vector<graph::Array> out = data(graph);
+  if (!graph.unknown_shapes.empty()) return out;
+  for (usize i = 0; i < out.size(); ++i) {
+    const graph::Value& input = *graph.inputs[i];
+    if (!graph::is_float(input.type) || files_.contains(input.name)) continue;
+    const std::optional<double> least = least_of(input);
+    if (!least) continue;
+    for (double& v : out[i].values)
+      v = *least + std::abs(v);
+    out[i].round();
   }
   return out;
 }

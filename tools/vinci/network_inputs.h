@@ -21,6 +21,9 @@ class NetworkInputs {
   // For the inputs of a graph, in their order, rounded to their types. Throws Fault::Input where a file has another
   // shape, holds floats for an input of integers, or names no input.
   std::vector<graph::Array> data(const graph::Graph& graph) const;
+  // The same, but random numbers that go into a logarithm, a root or a power are of its domain; if no shapes follow
+  // from the data.
+  std::vector<graph::Array> data_in_domain(const graph::Graph& graph) const;
 
  private:
   std::map<std::string, std::string> files_;  // by the name of the input

@@ -161,7 +161,8 @@ std::string launches(const Network& network) {
 
 }  // namespace
 
-NetworkTime time_network(const Network& network, const StreamOptions& wanted, const std::string& profile) {
+NetworkTime time_network(const Network& network, const StreamOptions& wanted,
+                         const std::function<std::string()>& profile) {
   StreamOptions options = wanted;
   std::vector<std::vector<Place>> places;
   options.places = &places;
@@ -201,10 +202,10 @@ NetworkTime time_network(const Network& network, const StreamOptions& wanted, co
   }
   out.microseconds = span(last);
   out.first_microseconds = span(first);
-  if (!profile.empty()) {
+  if (profile) {
     std::erase(last, nullptr);
     std::ranges::stable_sort(last, {}, &models::TaskRecord::start);
-    write_profile(network, stream.stream(), nodes, last, profile);
+    write_profile(network, stream.stream(), nodes, last, profile());
   }
   return out;
 }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,9 @@ struct NetworkTime {
 
 // Simulates executions of the model, as a stream with these options. The second one is warm: caches of instructions and
 // L2 have what the first one left there. With `profile`, op_summary.csv and op_statistic.csv of the last execution are
-// written into that folder, as the vendor's profiler has them.
-NetworkTime time_network(const Network& network, const StreamOptions& options, const std::string& profile = "");
+// written, as the vendor's profiler has them, into the folder that it names when the simulation has ended.
+NetworkTime time_network(const Network& network, const StreamOptions& options,
+                         const std::function<std::string()>& profile = {});
 NetworkTime time_network(const Network& network, u32 executions = 1);
 
 // A line for each node: name, kernel, tiling, blocks, time and share, use of the cube units, traffic of global memory,
