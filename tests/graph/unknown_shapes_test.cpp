@@ -231,7 +231,9 @@ TEST_P(UnknownShapes, CornersOfBoxesKeepTheirBits) {
     const Network network = compiled(m);
     right(network);
     for (const CompiledNode& n : network.nodes) {
-      if (n.node->type == "ROIAlign") EXPECT_EQ(n.node->input(1)->type, DataType::f32);
+      if (n.node->type == "ROIAlign") {
+        EXPECT_EQ(n.node->input(1)->type, DataType::f32);
+      }
     }
     results.push_back(run(*network.graph, seeded(*network.graph)).at(0));
   }
