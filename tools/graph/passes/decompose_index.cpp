@@ -244,7 +244,10 @@ bool decompose_gather(Graph& graph, Node& node, const Target& target) {
   const Dims dims = x->shape.dims();
   const u64 bytes = bytes_on_device(x->type, target);
   if (dims.empty() || x->constant || (bytes != 2 && bytes != 4)) return false;
-  const AroundAxis a = around_axis(dims, axis_of(node, node.integer("axis"), dims.size()));
+  const usize axis = axis_of(node, node.integer("axis"), dims.size());
+  if (bytes == 2 && dims.size() == 4 && axis >= 2)
+    return false;  // positions of a map, which move as blocks of channels
+  const AroundAxis a = around_axis(dims, axis);
   const u64 row = a.inner * bytes, turned = a.outer * row;
   const bool joint = is_joint(*target.chip);
   const auto copied = [&](u64 size) { return size >= kBlock && (!joint || size % kBlock == 0); };
