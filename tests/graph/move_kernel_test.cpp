@@ -282,21 +282,21 @@ TEST_P(MoveKernels, ExchangesTwoAxes) {
 // Moves whose rows or pieces have fewer elements than a block of 32 B: on a joint core as 16 streams, by all cores.
 TEST_P(MoveKernels, ShortPieces) {
   using Build = std::function<Value*(Net&, DataType)>;
-  const auto transpose = [](Dims in, std::vector<i64> perm) -> Build {
+  const auto transpose = [](const Dims& in, const std::vector<i64>& perm) -> Build {
     return [=](Net& net, DataType type) { return net.node("TransposeD", {net.input(in, type)}, {{"perm", perm}}); };
   };
-  const auto depth = [](const char* op, Dims in, i64 block, const char* mode) -> Build {
+  const auto depth = [](const char* op, const Dims& in, i64 block, const char* mode) -> Build {
     return [=](Net& net, DataType type) {
       return net.node(op, {net.input(in, type)}, {{"blocksize", block}, {"mode", std::string(mode)}});
     };
   };
-  const auto every = [](Dims in, i64 from, i64 step) -> Build {
+  const auto every = [](const Dims& in, i64 from, i64 step) -> Build {
     return [=](Net& net, DataType type) {
       return net.node("StridedSliceV2", {net.input(in, type), net.integers({from}), net.integers({in.back()}),
                                          net.integers({-1}), net.integers({step})});
     };
   };
-  const auto tile = [](Dims in, Dims times) -> Build {
+  const auto tile = [](const Dims& in, const Dims& times) -> Build {
     return [=](Net& net, DataType type) { return net.node("Tile", {net.input(in, type), net.integers(times)}); };
   };
   const std::vector<std::pair<std::string_view, Build>> cases{

@@ -16,7 +16,7 @@
 namespace vinci::graph {
 namespace {
 
-using isa::PipeId, isa::Reg, isa::Type;
+using isa::Reg, isa::Type;
 
 constexpr u64 kElements = 512;  // of 16 bits of a tile, at most
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <array>
+#include <cmath>
 
 #include "tools/graph/ops/op.h"
 
