@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <numeric>
+#include <random>
 
 #include "tests/graph/network_fixture.h"
 
@@ -336,6 +337,81 @@ TEST_P(MoveKernels, ShortPieces) {
       }
     }
   }
+}
+
+// Exchanges where rows of one tensor are short and fill no blocks: on a joint core each tile of them is one burst.
+TEST_P(MoveKernels, PackedRows) {
+  struct Case {
+    Dims in;
+    std::vector<i64> perm;
+  };
+  for (const Case& c :
+       {Case{{3, 85, 400}, {0, 2, 1}}, Case{{3, 400, 85}, {0, 2, 1}}, Case{{7, 49, 96}, {0, 2, 1}},
+        Case{{7, 96, 49}, {0, 2, 1}}, Case{{2, 21, 1003}, {0, 2, 1}}, Case{{2, 197, 3, 64}, {0, 2, 3, 1}},
+        Case{{2, 3, 64, 197}, {0, 3, 1, 2}}, Case{{255, 80}, {1, 0}}, Case{{80, 255}, {1, 0}},
+        Case{{2, 3, 5, 31, 48}, {2, 0, 1, 4, 3}}, Case{{1, 3, 19, 8, 8}, {0, 1, 3, 4, 2}}}) {
+    for (const DataType type : {DataType::f16, DataType::f32}) {
+      SCOPED_TRACE(fmt::format("{} of {}", text(Shape(c.in)), type == DataType::f16 ? "f16" : "f32"));
+      Net net;
+      net.output(net.node("TransposeD", {net.input(c.in, type)}, {{"perm", c.perm}}));
+      Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                                {.precision = PrecisionMode::must_keep_origin_dtype});
+      ASSERT_EQ(network.nodes.size(), 1U);
+      CompiledNode& n = network.nodes[0];
+      const bool packed = n.kernel->name == "transpose_packed";
+      // Rows of 32 bits may fill blocks, which chips exchange that transpose such elements.
+      EXPECT_TRUE(packed == is_joint(network.chip) || (!packed && type == DataType::f32)) << n.kernel->name;
+      const Group group(*n.node);
+      for (const Tiling& tiling : n.kernel->tilings(group, network.chip)) {
+        EXPECT_LE(n.kernel->footprint(group, network.chip, tiling).ub, network.chip.core.buffers.ub);
+        n.tiling = tiling;
+        n.program = n.kernel->build(group, network.chip, tiling);
+        for (const NodeCheck& row : checked(network))
+          EXPECT_EQ(row.error, 0) << text(tiling);
+        race_free(network);
+      }
+    }
+  }
+}
+
+// Shapes at random: the kernel that takes them is right with each of its tilings.
+TEST_P(MoveKernels, ExchangesOfAnyShape) {
+  std::mt19937 random(17);
+  const auto some = [&](i64 from, i64 to) { return std::uniform_int_distribution<i64>(from, to)(random); };
+  for (int trial = 0; trial < 40; ++trial) {
+    const Dims in{some(1, 4), some(1, 2) == 1 ? some(14, 60) : some(60, 270),
+                  some(1, 2) == 1 ? some(14, 60) : some(60, 300)};
+    const DataType type = some(0, 1) == 0 ? DataType::f16 : DataType::f32;
+    SCOPED_TRACE(fmt::format("{} of {}", text(Shape(in)), type == DataType::f16 ? "f16" : "f32"));
+    Net net;
+    net.output(net.node("TransposeD", {net.input(in, type)}, {{"perm", std::vector<i64>{0, 2, 1}}}));
+    Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                              {.precision = PrecisionMode::must_keep_origin_dtype});
+    for (CompiledNode& n : network.nodes) {
+      const Group group(*n.node);
+      for (const Tiling& tiling : n.kernel->tilings(group, network.chip)) {
+        n.tiling = tiling;
+        n.program = n.kernel->build(group, network.chip, tiling);
+        for (const NodeCheck& row : checked(network))
+          EXPECT_EQ(row.error, 0) << n.kernel->name << " " << text(tiling);
+        race_free(network);
+      }
+    }
+  }
+}
+
+// Whether rows fill blocks or not, an exchange of about as many elements takes about as long.
+TEST_P(MoveKernels, PackedRowsTakeNotMuchLonger) {
+  const auto time = [&](const Dims& in) {
+    Net net;
+    net.output(net.node("TransposeD", {net.input(in, DataType::f16)}, {{"perm", std::vector<i64>{0, 2, 1}}}));
+    return time_network(compile(std::move(net.owned), config::load_chip(GetParam()),
+                                {.precision = PrecisionMode::must_keep_origin_dtype}))
+        .microseconds;
+  };
+  EXPECT_LT(time({3, 85, 6400}), 2 * time({3, 96, 6400}));
+  EXPECT_LT(time({3, 6400, 85}), 2 * time({3, 6400, 96}));
+  EXPECT_LT(time({8, 197, 768}), 2 * time({8, 208, 768}));
 }
 
 // Elements move in tiles that fit UB; where no tile fits, the node is refused by its name.

@@ -98,6 +98,7 @@ extern const Kernel kSoftmaxKernel;
 extern const Kernel kTopKKernel;
 extern const Kernel kTransDataKernel;
 extern const Kernel kTransposeKernel;
+extern const Kernel kTransposePackedKernel;
 
 // What several families need
 // -------------------------------------------------------------------------------------------

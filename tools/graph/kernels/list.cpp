@@ -11,12 +11,12 @@
 namespace vinci::graph {
 
 std::span<const Kernel> all_kernels() {
-  static const std::array kKernels{kCustomKernel,       kConvolutionKernel,  kMatmulKernel,     kPoolingKernel,
-                                   kMapReductionKernel, kQuantiseMapKernel,  kReductionKernel,  kAxisReductionKernel,
-                                   kSoftmaxKernel,      kLayerNormKernel,    kLongRowKernel,    kTransDataKernel,
-                                   kMoveColumnsKernel,  kMoveStreamsKernel,  kMoveKernel,       kTransposeKernel,
-                                   kElementwiseKernel,  kMoveElementsKernel, kGatherRowsKernel, kExtremeRowsKernel,
-                                   kTopKKernel,         kScalarKernel};
+  static const std::array kKernels{
+      kCustomKernel,      kConvolutionKernel, kMatmulKernel,        kPoolingKernel,         kMapReductionKernel,
+      kQuantiseMapKernel, kReductionKernel,   kAxisReductionKernel, kSoftmaxKernel,         kLayerNormKernel,
+      kLongRowKernel,     kTransDataKernel,   kMoveColumnsKernel,   kTransposePackedKernel, kMoveStreamsKernel,
+      kMoveKernel,        kTransposeKernel,   kElementwiseKernel,   kMoveElementsKernel,    kGatherRowsKernel,
+      kExtremeRowsKernel, kTopKKernel,        kScalarKernel};
   return kKernels;
 }
 

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "tools/gen/tile_pipeline.h"
+#include "tools/graph/kernels/exchange.h"
 #include "tools/graph/kernels/launch_arguments.h"
-#include "tools/graph/kernels/strided_copy.h"
 #include "tools/graph/kernels/vector_ops.h"
 
 // Moves that exchange two axes: neighbours in memory become a row apart, and the other way round. A tile is a matrix of
@@ -20,62 +20,7 @@ using isa::Reg;
 constexpr u64 kUnitRows = 16;    // that one instruction takes
 constexpr u64 kMostUnits = 255;  // of one instruction
 
-// An axis of a move; strides in elements.
-struct Axis {
-  u64 extent = 1;
-  i64 from = 0, to = 0;
-};
-
-// Neighbours along `columns` are neighbours in the operand, neighbours along `rows` are so in the result.
-struct Exchange {
-  Axis rows, columns;
-  std::vector<Axis> outer;
-  i64 from = 0, to = 0;  // of the first element
-  u32 bytes = 2;         // of an element
-
-  u64 unit_columns() const { return 32 / bytes; }
-};
-
-// Axes that both tensors have as one are one here; those of extent 1 are left out.
-std::vector<Axis> merged_axes(const StridedCopy& copy) {
-  std::vector<Axis> out;
-  for (usize a = 0; a < copy.dims.size(); ++a) {
-    if (copy.dims[a] == 1) continue;
-    const Axis axis{static_cast<u64>(copy.dims[a]), copy.from.strides[a], copy.to.strides[a]};
-    const i64 extent = copy.dims[a];
-    if (!out.empty() && out.back().from == axis.from * extent && out.back().to == axis.to * extent) {
-      out.back() = {out.back().extent * axis.extent, axis.from, axis.to};
-    } else {
-      out.push_back(axis);
-    }
-  }
-  return out;
-}
-
-std::optional<Exchange> exchange_of(const Group& group) {
-  const auto copies = strided_copies(group);
-  if (!copies || copies->size() != 1 || (*copies)[0].input >= group.inputs().size()) return std::nullopt;
-  const StridedCopy& copy = (*copies)[0];
-  Exchange out{
-      .rows = {}, .columns = {}, .outer = {}, .from = copy.from.base, .to = copy.to.base, .bytes = copy.from.bytes};
-  bool rows = false, columns = false;
-  for (const Axis& axis : merged_axes(copy)) {
-    if (axis.from == 1 && axis.to == 1) return std::nullopt;
-    if (axis.to == 1) {
-      rows = true;
-      out.rows = axis;
-    } else if (axis.from == 1) {
-      columns = true;
-      out.columns = axis;
-    } else {
-      out.outer.push_back(axis);
-    }
-  }
-  const auto apart = [](i64 stride, u64 extent) { return stride >= static_cast<i64>(extent); };
-  if (!rows || !columns || !apart(out.rows.from, out.columns.extent) || !apart(out.columns.to, out.rows.extent))
-    return std::nullopt;
-  return out;
-}
+u64 unit_columns(const Exchange& x) { return 32 / x.bytes; }
 
 Formats transpose_formats(const Group& group, const config::ChipConfig&) {
   return {.inputs = std::vector(group.inputs().size(), isa::Format::ND), .outputs = {isa::Format::ND}};
@@ -89,7 +34,7 @@ struct TileSize {
   u64 own_rows() const { return rows - (ends ? kUnitRows : 0); }
   u64 count(const Exchange& x) const {
     u64 out = ceil_div(x.rows.extent, own_rows()) * ceil_div(x.columns.extent, columns);
-    for (const Axis& axis : x.outer)
+    for (const Exchange::Axis& axis : x.outer)
       out *= axis.extent;
     return out;
   }
@@ -115,7 +60,7 @@ u64 rows_with_ends(u64 extent, u64 wanted, u64 most) {
 
 // Tiles with so many columns, smaller ones where there would not be one for each core; nothing where UB has no room.
 std::optional<TileSize> tile_with(const Exchange& x, const config::ChipConfig& chip, u64 columns) {
-  const u64 unit = x.unit_columns(), room = chip.core.buffers.ub / (4 * x.bytes);
+  const u64 unit = unit_columns(x), room = chip.core.buffers.ub / (4 * x.bytes);
   TileSize tile{.columns = std::min(align_up(x.columns.extent, unit), columns)};
   const bool ends = has_ends(x, chip);
   const u64 units = std::min(kMostUnits, room / tile.columns / kUnitRows), for_ends = ends ? 1 : 0;
@@ -134,6 +79,23 @@ std::optional<TileSize> tile_with(const Exchange& x, const config::ChipConfig& c
   return TileSize{.rows = rows + kUnitRows, .columns = tile.columns, .ends = true};
 }
 
+bool is_strided(i64 apart, u32 bytes) {
+  constexpr i64 kMostApart = 65535 * 32;
+  return apart * bytes % 32 == 0 && apart * bytes < kMostApart;
+}
+
+// Of the core with most tiles, on a joint core, in bursts: those that are no strided copy are issued one by one.
+u64 cost_of_bursts(const Exchange& x, const config::ChipConfig& chip, const Tiling& tiling) {
+  const TileSize tile = {.rows = static_cast<u64>(tiling.at("rows")),
+                         .columns = static_cast<u64>(tiling.at("columns")),
+                         .ends = has_ends(x, chip)};
+  const u64 columns = std::min(tile.columns, x.columns.extent), rows = std::min(tile.rows, x.rows.extent);
+  constexpr u64 kBytesOfBurst = 2048;  // that are moved in the time of a burst
+  const u64 loads = is_strided(x.rows.from, x.bytes) ? 1 : rows,
+            stores = is_strided(x.columns.to, x.bytes) ? 1 : (tile.ends ? 2 : 1) * columns;
+  return ceil_div(tile.count(x), u64{vector_cores(chip)}) * (loads + stores + rows * columns * x.bytes / kBytesOfBurst);
+}
+
 std::vector<Tiling> transpose_tilings(const Group& group, const config::ChipConfig& chip) {
   const Exchange x = *exchange_of(group);
   std::vector<Tiling> out;
@@ -143,16 +105,13 @@ std::vector<Tiling> transpose_tilings(const Group& group, const config::ChipConf
     Tiling t{{"columns", static_cast<i64>(tile->columns)}, {"rows", static_cast<i64>(tile->rows)}};
     if (std::ranges::find(out, t) == out.end()) out.push_back(std::move(t));
   }
+  if (is_joint(chip)) std::ranges::stable_sort(out, {}, [&](const Tiling& t) { return cost_of_bursts(x, chip, t); });
   return out;
 }
 
 std::string transpose_refuses(const Group& group, const config::ChipConfig& chip) {
-  if (group.nodes().size() != 1 || group.outputs().size() != 1) return "it is no node with one result";
-  const auto in_blocks = [](const Value* v) { return v->format != isa::Format::ND; };
-  if (std::ranges::any_of(group.inputs(), in_blocks) || in_blocks(group.outputs()[0]))
-    return "blocks of a map move as they are";
   const std::optional<Exchange> x = exchange_of(group);
-  if (!x) return "it is no exchange of two axes";
+  if (!x) return "it is no exchange of two axes in ND";
   if (x->bytes != 2 && x->bytes != 4) return "its elements have neither 2 nor 4 bytes";
   if (x->bytes == 4 && chip.arch == isa::Arch::c100) return "the chip transposes no blocks of 4 bytes";
   if (is_joint(chip) && x->rows.extent < kUnitRows)
@@ -176,7 +135,6 @@ class TransposeWriter {
  public:
   TransposeWriter(const Group& group, const config::ChipConfig& chip, TileSize tile)
       : x_(*exchange_of(group)),
-        input_((*strided_copies(group))[0].input),
         tensors_(group.inputs().size() + 1),
         tile_(tile),
         joint_(is_joint(chip)),
@@ -225,7 +183,7 @@ class TransposeWriter {
     p_.add(to_, to_, gap_);
   }
   // A part of an axis: how many elements the tile has of it.
-  void part(const Axis& axis, u64 size, Reg count) {
+  void part(const Exchange::Axis& axis, u64 size, Reg count) {
     along(ceil_div(axis.extent, size), t_);
     p_.mul(t_, t_, size);
     step(t_, axis.from, axis.to);
@@ -244,7 +202,7 @@ class TransposeWriter {
     }
     const u64 shift = bytes() == 2 ? 1 : 2;
     p_.shl(from_, from_, shift);
-    p_.add(from_, from_, addresses_.of(input_));
+    p_.add(from_, from_, addresses_.of(x_.input));
     p_.shl(to_, to_, shift);
     p_.add(to_, to_, addresses_.of(tensors_ - 1));
   }
@@ -278,8 +236,7 @@ class TransposeWriter {
   // `count` of t_ blocks, from place_ on.
   void bursts(const Bursts& b, const isa::Value& count) {
     const i64 apart = b.apart * static_cast<i64>(bytes());
-    constexpr i64 kMostApart = 65535 * 32;
-    if (apart > 0 && apart % 32 == 0 && apart < kMostApart) {
+    if (is_strided(b.apart, x_.bytes)) {
       p_.sub(gap_, b.pitch / 32, t_);
       p_.sub(rest_, apart / 32, t_);
       if (b.load) return p_.copy_gm_to_ubuf(b.at, place_, 0, count, t_, rest_, gap_);
@@ -329,7 +286,7 @@ class TransposeWriter {
   // VA0 and VA1 have the 16 rows of the first unit, VA2 and VA3 its columns; of 4 bytes a column takes two blocks.
   // Units follow each other along the axis that has more of them.
   void transpose(u64 from, u64 to) {
-    const u64 in_pitch = tile_.columns * bytes(), out_pitch = tile_.rows * bytes(), unit = x_.unit_columns(),
+    const u64 in_pitch = tile_.columns * bytes(), out_pitch = tile_.rows * bytes(), unit = unit_columns(x_),
               parts = bytes() / 2;
     const u64 row_units = tile_.rows / kUnitRows, column_units = tile_.columns / unit;
     const bool down = row_units >= column_units;
@@ -360,7 +317,7 @@ class TransposeWriter {
   }
 
   const Exchange x_;
-  const usize input_, tensors_;
+  const usize tensors_;
   const TileSize tile_;
   const bool joint_;
   isa::ProgramBuilder p_;

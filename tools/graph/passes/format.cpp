@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/passes/format.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,6 +17,15 @@
 // Formats of tensors. Kernels of convolutions and poolings ask for NC1HWC0; element-wise nodes take the format of what
 // they get, so it spreads; all other nodes work on the format of the model.
 namespace vinci::graph {
+std::optional<Formats> map_formats(const Node& node, const config::ChipConfig& chip) {
+  static const std::array kMapKernels{&kConvolutionKernel, &kPoolingKernel, &kMapReductionKernel, &kQuantiseMapKernel};
+  const Group group(node);
+  for (const Kernel* const kernel : kMapKernels) {
+    if (kernel->refuses(group, chip).empty()) return kernel->formats(group, chip);
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 using isa::Format;
@@ -124,17 +135,6 @@ class Padding {
 
   std::map<const Value*, double> made_;
 };
-
-constexpr std::array kMapKernels{&kConvolutionKernel, &kPoolingKernel, &kMapReductionKernel, &kQuantiseMapKernel};
-
-// Those that a kernel for maps needs; none where no such kernel computes the node.
-std::optional<Formats> map_formats(const Node& node, const config::ChipConfig& chip) {
-  const Group group(node);
-  for (const Kernel* const kernel : kMapKernels) {
-    if (kernel->refuses(group, chip).empty()) return kernel->formats(group, chip);
-  }
-  return std::nullopt;
-}
 
 // What scales the sums of a convolution takes them as they are.
 std::optional<Formats> scaled_formats(const Node& node) {

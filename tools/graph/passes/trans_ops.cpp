@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "tools/graph/kernels/kernel.h"
+#include "tools/graph/passes/format.h"
 #include "tools/graph/passes/maker.h"
 #include "tools/graph/passes/match.h"
 #include "tools/graph/passes/pass.h"
@@ -53,6 +54,26 @@ bool undoes(const Node& second, const Node& first) {
     if (a[static_cast<usize>(b[i])] != static_cast<i64>(i)) return false;
   }
   return true;
+}
+
+bool is_elementwise(const Node& node, const config::ChipConfig& chip) {
+  return kElementwiseKernel.refuses(Group(node), chip).empty();
+}
+// Whether the elements come from a kernel for maps, which leaves them in blocks of channels, without a change of order.
+bool comes_in_blocks(const Value& v, const config::ChipConfig& chip) {
+  const Node* const node = v.producer();
+  if (node == nullptr || node->type == "TransposeD") return false;
+  if (map_formats(*node, chip)) return true;
+  return (is_view(*node) || is_elementwise(*node, chip)) && comes_in_blocks(*node->input(0), chip);
+}
+// Whether they go to one, which wants them so.
+bool goes_in_blocks(const Value& v, const config::ChipConfig& chip) {
+  return std::ranges::any_of(v.uses(), [&](const Use& use) {
+    const Node& node = *use.node;
+    if (use.input != 0 || node.type == "TransposeD") return false;
+    if (map_formats(node, chip)) return true;
+    return (is_view(node) || is_elementwise(node, chip)) && goes_in_blocks(*node.output(), chip);
+  });
 }
 
 }  // namespace
@@ -134,8 +155,11 @@ Visit transpose_by_blocks(Graph& graph, Node& node, const Target& target) {
   if (rows * columns < kFewElements) return Visit::refused({&node}, "its matrices have fewer than 1024 elements");
   if (kMoveStreamsKernel.refuses(Group(node), *target.chip).empty())
     return Visit::refused({&node}, "its rows or columns are short, and move as streams");
-  Maker make(graph, node);
   const bool last = whole(rows);  // the rows are channels, which go behind the columns
+  if (!(last ? comes_in_blocks(in, *target.chip) : goes_in_blocks(*node.output(), *target.chip)) &&
+      kTransposePackedKernel.refuses(Group(node), *target.chip).empty())
+    return Visit::refused({&node}, "its rows or columns are packed, and move as lanes");
+  Maker make(graph, node);
   Value* const matrix =
       make.reshape(node.input(0), last ? Dims{batch, rows, 1, columns} : Dims{batch, 1, rows, columns});
   make.replace(
