@@ -267,8 +267,10 @@ class TransposeWriter {
     p_.mov(place_, from_);
     bursts({.load = true, .at = at, .pitch = pitch, .apart = x_.rows.from}, rows_);
     if (!tile_.ends) return;
-    to_ends(from_, x_.rows.from);
-    bursts({.load = true, .at = at + tile_.own_rows() * pitch, .pitch = pitch, .apart = x_.rows.from}, kUnitRows);
+    p_.if_(isa::Value(rows_) != tile_.own_rows(), [&] {
+      to_ends(from_, x_.rows.from);
+      bursts({.load = true, .at = at + tile_.own_rows() * pitch, .pitch = pitch, .apart = x_.rows.from}, kUnitRows);
+    });
   }
   void store_blocks(u64 at) {
     const u64 pitch = tile_.rows * bytes(), parts = bytes() / 2;
@@ -277,10 +279,12 @@ class TransposeWriter {
     p_.mov(place_, to_);
     bursts({.load = false, .at = at, .pitch = pitch, .apart = x_.columns.to}, columns_);
     if (!tile_.ends) return;
-    p_.pipe_barrier(isa::PipeId::MTE3);
-    to_ends(to_, 1);
-    p_.mov(t_, parts);
-    bursts({.load = false, .at = at + tile_.own_rows() * bytes(), .pitch = pitch, .apart = x_.columns.to}, columns_);
+    p_.if_(isa::Value(rows_) != tile_.own_rows(), [&] {
+      p_.pipe_barrier(isa::PipeId::MTE3);
+      to_ends(to_, 1);
+      p_.mov(t_, parts);
+      bursts({.load = false, .at = at + tile_.own_rows() * bytes(), .pitch = pitch, .apart = x_.columns.to}, columns_);
+    });
   }
 
   // VA0 and VA1 have the 16 rows of the first unit, VA2 and VA3 its columns; of 4 bytes a column takes two blocks.
