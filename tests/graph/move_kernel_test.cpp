@@ -192,49 +192,60 @@ TEST_P(MoveKernels, RowsWithEnds) {
 }
 
 // Columns of rows that fill no blocks: on a joint core by transposes of 16 streams of rows, by all cores.
-TEST_P(MoveKernels, ColumnsOfManyRows) {
-  const auto slice = [](Net& net, Value* x, i64 from, i64 to) {
-    return net.node("StridedSliceV2",
-                    {x, net.integers({from}), net.integers({to}), net.integers({-1}), net.integers({1})});
+TEST_P(MoveKernels, ColumnsOfRows) {
+  using Build = std::function<Value*(Net&, DataType)>;
+  const auto slice = [](const Dims& in, i64 from, i64 to) -> Build {
+    return [=](Net& net, DataType type) {
+      return net.node("StridedSliceV2", {net.input(in, type), net.integers({from}), net.integers({to}),
+                                         net.integers({-1}), net.integers({1})});
+    };
   };
-  const std::vector<std::pair<std::string_view, Value* (*)(Net&, decltype(slice)&)>> cases{
-      {"pieces",
-       [](Net& net, decltype(slice)&) {
-         return net.node("ConcatD",
-                         {net.input({3, 300, 2}, DataType::f16), net.input({3, 300, 5}, DataType::f16),
-                          net.input({3, 300, 80}, DataType::f16)},
-                         {{"axis", i64{2}}});
-       }},
+  const auto pieces = [](Dims in, const std::vector<i64>& widths) -> Build {
+    return [=](Net& net, DataType type) mutable {
+      std::vector<Value*> values;
+      for (const i64 width : widths) {
+        in.back() = width;
+        values.push_back(net.input(in, type));
+      }
+      return net.node("ConcatD", values, {{"axis", std::ssize(in) - 1}});
+    };
+  };
+  const std::vector<std::pair<std::string_view, Build>> cases{
+      {"pieces", pieces({3, 300, 0}, {2, 5, 80})},
       {"a pair twice",
-       [](Net& net, decltype(slice)&) {
-         Value* const x = net.input({512, 3}, DataType::f16);
-         return net.node("ConcatD", {x, net.input({512, 1}, DataType::f16), x}, {{"axis", i64{1}}});
+       [](Net& net, DataType type) {
+         Value* const x = net.input({512, 3}, type);
+         return net.node("ConcatD", {x, net.input({512, 1}, type), x}, {{"axis", i64{1}}});
        }},
-      {"first columns",
-       [](Net& net, decltype(slice)& s) {
-         return s(net, net.input({3, 20, 20, 85}, DataType::f16), 0, 2);
-       }},
-      {"one column",
-       [](Net& net, decltype(slice)& s) {
-         return s(net, net.input({1000, 85}, DataType::f16), 4, 5);
-       }},
-      {"last columns",
-       [](Net& net, decltype(slice)& s) {
-         return s(net, net.input({256, 270}, DataType::f16), 4, 270);
-       }},
+      {"first columns", slice({3, 20, 20, 85}, 0, 2)},
+      {"one column", slice({1000, 85}, 4, 5)},
+      {"most of wide rows", slice({256, 270}, 5, 270)},
+      {"wide rows", pieces({5, 23, 0}, {300, 5})},
+      {"wide rows that fill blocks", pieces({3, 40, 0}, {1, 300, 3})},
+      {"very wide rows", pieces({7, 0}, {3, 1800, 9})},
+      {"few rows", pieces({5, 0}, {21, 4})},
+      {"one row more than streams", pieces({17, 0}, {197, 11})},
   };
   for (const auto& [name, build] : cases) {
-    SCOPED_TRACE(name);
-    Net net;
-    net.output(build(net, slice));
-    const config::ChipConfig chip = config::load_chip(GetParam());
-    const Network network = compile(std::move(net.owned), chip);
-    ASSERT_EQ(network.nodes.size(), 1U);
-    const bool by_columns = network.nodes[0].kernel->name == "move_columns";
-    EXPECT_EQ(by_columns, is_joint(chip) && name != "last columns") << network.nodes[0].kernel->name;
-    for (const NodeCheck& row : checked(network))
-      EXPECT_EQ(row.error, 0);
-    race_free(network);
+    for (const DataType type : {DataType::f16, DataType::f32}) {
+      SCOPED_TRACE(fmt::format("{}, {}", name, type == DataType::f16 ? "f16" : "f32"));
+      Net net;
+      net.output(build(net, type));
+      Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                                {.precision = PrecisionMode::must_keep_origin_dtype});
+      ASSERT_EQ(network.nodes.size(), 1U);
+      CompiledNode& n = network.nodes[0];
+      EXPECT_EQ(n.kernel->name == "move_columns", is_joint(network.chip)) << n.kernel->name;
+      const Group group(*n.node);
+      for (const Tiling& tiling : n.kernel->tilings(group, network.chip)) {
+        EXPECT_LE(n.kernel->footprint(group, network.chip, tiling).ub, network.chip.core.buffers.ub);
+        n.tiling = tiling;
+        n.program = n.kernel->build(group, network.chip, tiling);
+        for (const NodeCheck& row : checked(network))
+          EXPECT_EQ(row.error, 0) << text(tiling);
+        race_free(network);
+      }
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -9,17 +10,18 @@
 #include "tools/graph/kernels/vector_ops.h"
 
 // Columns of rows that fill no blocks of 32 B, on a joint core, which copies whole blocks: pieces, slices and
-// permutations of the last axis. 256 rows are 16 streams of 16 rows. Transposed, an element of all streams is a block,
-// so that columns move as blocks; transposed back, the streams are rows again. Memory sees rows that follow each other.
+// permutations of the last axis. A tile is 16 streams of some rows. Transposed, an element of all streams is a block,
+// so that columns move as blocks; transposed back, the streams are rows again. Streams of whole blocks, as those of 16
+// rows are, come and go as one burst. Others, of wide or few rows, have a burst each, and what is stored has the last
+// 16 elements once more, so that they begin at a block, and are a burst, too.
 namespace vinci::graph {
 namespace {
 
 using isa::PipeId, isa::Reg, isa::Type;
 
-constexpr u64 kStreams = 16, kStreamRows = 16, kTileRows = kStreams * kStreamRows, kStreamBlock = 32,
-              kMostRepeats = 255;
+constexpr u64 kStreams = 16, kStreamBlock = 32, kMostRepeats = 255;
 
-// `width` columns of an input, from one place in a row to another.
+// `width` columns of an input, from one place in a row to another; elements of 32 bits are two columns.
 struct Columns {
   usize input = 0;
   u64 width = 0, from = 0, to = 0;
@@ -48,8 +50,11 @@ std::optional<ColumnMove> column_move(const Group& group) {
   if (!copies || copies->empty() || group.outputs().size() != 1) return std::nullopt;
   ColumnMove out;
   u64 covered = 0;
+  const u32 bytes = copies->front().from.bytes;
+  if (bytes == 1) return std::nullopt;
   for (const StridedCopy& c : *copies) {
-    if (c.dims.size() < 2 || c.input >= group.inputs().size() || c.from.bytes != 2 || c.from.base < 0 || c.to.base < 0)
+    if (c.dims.size() < 2 || c.input >= group.inputs().size() || c.from.bytes != bytes || c.from.base < 0 ||
+        c.to.base < 0)
       return std::nullopt;
     const auto width = static_cast<u64>(c.dims.back());
     if (width == 0 || (width != 1 && (c.from.strides.back() != 1 || c.to.strides.back() != 1))) return std::nullopt;
@@ -70,15 +75,66 @@ std::optional<ColumnMove> column_move(const Group& group) {
     out.parts.push_back(part);
   }
   if (covered != out.out_width || stored_elements(*group.outputs()[0]) != out.rows * out.out_width) return std::nullopt;
+  const u64 parts = bytes / 2;
+  out.out_width *= parts;
+  for (auto& [input, width] : out.in_width)
+    width *= parts;
+  for (Columns& c : out.parts)
+    c = {.input = c.input, .width = c.width * parts, .from = c.from * parts, .to = c.to * parts};
   return out;
 }
 
-// In UB: rows as they come and go, in slots, and both transposed.
-u64 bytes_of(const ColumnMove& x, u64 slots) {
+// Streams of a tensor: so many rows of each, and what is behind them in UB.
+struct ColumnStream {
+  u64 elements = 0;  // of a stream
+  bool ends = false;
+
+  ColumnStream(u64 rows, u64 width, bool stored) : elements(rows * width), ends(stored && elements % kC0 != 0) {}
+  bool one_burst() const { return elements % kC0 == 0; }
+  u64 end_at() const { return align_up(elements, kC0); }
+  u64 pitch() const { return end_at() + (ends ? kC0 : 0); }
+};
+
+// In UB: rows as they come and go, in slots, and both transposed. With one slot, the result is transposed where the
+// rows came, and goes from where they were transposed.
+u64 bytes_of(const ColumnMove& x, u64 rows, u64 slots) {
+  const u64 out = ColumnStream(rows, x.out_width, true).pitch();
   u64 in = 0;
   for (const auto& [input, width] : x.in_width)
-    in += width;
-  return (slots + 1) * (in + x.out_width) * kTileRows * 2;
+    in += ColumnStream(rows, width, false).pitch();
+  return (slots == 1 ? 2 * std::max(in, out) : (slots + 1) * (in + out)) * kStreams * 2;
+}
+
+// About the cycles of the core with most tiles: bursts, as the scalar unit issues them, and elements of a stream.
+u64 columns_cost(const ColumnMove& x, u64 rows, const config::ChipConfig& chip) {
+  constexpr u64 kOfBurst = 60, kOfElement = 3;
+  const u64 tiles = ceil_div(x.rows, rows * kStreams), streams = std::min(kStreams, ceil_div(x.rows, rows));
+  const ColumnStream stored(rows, x.out_width, true);
+  u64 bursts = stored.one_burst() ? 1 : 2 * streams, elements = stored.pitch();
+  for (const auto& [input, width] : x.in_width) {
+    const ColumnStream loaded(rows, width, false);
+    bursts += loaded.one_burst() ? 1 : streams;
+    elements += loaded.pitch();
+  }
+  return ceil_div(tiles, u64{vector_cores(chip)}) * (bursts * kOfBurst + elements * kOfElement);
+}
+
+std::vector<Tiling> tilings_of(const ColumnMove& x, const config::ChipConfig& chip) {
+  std::vector<std::pair<u64, Tiling>> costs;
+  for (const u64 rows : {16, 8, 4, 2, 1}) {
+    if (rows * x.out_width < kC0) continue;
+    for (const u64 slots : {2, 1}) {
+      if (bytes_of(x, rows, slots) > chip.core.buffers.ub) continue;
+      costs.emplace_back(columns_cost(x, rows, chip),
+                         Tiling{{"rows", static_cast<i64>(rows)}, {"slots", static_cast<i64>(slots)}});
+      break;
+    }
+  }
+  std::ranges::stable_sort(costs, {}, &std::pair<u64, Tiling>::first);
+  std::vector<Tiling> out;
+  for (auto& [cost, tiling] : costs)
+    out.push_back(std::move(tiling));
+  return out;
 }
 
 std::string columns_refuse(const Group& group, const config::ChipConfig& chip) {
@@ -90,93 +146,156 @@ std::string columns_refuse(const Group& group, const config::ChipConfig& chip) {
   const bool blocks =
       std::ranges::all_of(x->parts, [&](const Columns& c) { return whole(c.width) && whole(c.from) && whole(c.to); });
   if (blocks && whole(x->out_width)) return "its columns are whole blocks";
-  if (x->rows < kTileRows) return "it has few rows";
-  if (bytes_of(*x, 1) > chip.core.buffers.ub) return "256 rows do not fit UB";
+  constexpr u64 kMostTimes = 4;  // a column of wide rows is better loaded alone
+  u64 in = 0;
+  for (const auto& [input, width] : x->in_width)
+    in += width;
+  const std::vector<Tiling> tilings = tilings_of(*x, chip);
+  if (tilings.empty()) return "16 rows do not fit UB";
+  constexpr u64 kNarrow = 256;
+  if (in > kNarrow && in > kMostTimes * x->out_width) return "it takes few columns of wide rows";
   return "";
 }
 
 std::vector<Tiling> columns_tilings(const Group& group, const config::ChipConfig& chip) {
-  const bool two = bytes_of(*column_move(group), 2) <= chip.core.buffers.ub;
-  return {{{"slots", two ? 2 : 1}}};
+  return tilings_of(*column_move(group), chip);
 }
 
 Footprint columns_footprint(const Group& group, const config::ChipConfig&, const Tiling& tiling) {
-  return {.ub = bytes_of(*column_move(group), static_cast<u64>(tiling.at("slots")))};
+  return {.ub =
+              bytes_of(*column_move(group), static_cast<u64>(tiling.at("rows")), static_cast<u64>(tiling.at("slots")))};
 }
 
 // Writes the program.
 class ColumnsWriter {
  public:
-  ColumnsWriter(const Group& group, const config::ChipConfig& chip, u32 slots)
-      : group_(group), x_(*column_move(group)), slots_(slots), p_(group.node().name, chip.arch) {
+  ColumnsWriter(const Group& group, const config::ChipConfig& chip, const Tiling& tiling)
+      : group_(group),
+        x_(*column_move(group)),
+        rows_(static_cast<u64>(tiling.at("rows"))),
+        slots_(static_cast<u32>(tiling.at("slots"))),
+        stored_(rows_, x_.out_width, true),
+        p_(group.node().name, chip.arch) {
     u64 end = 0;
-    const auto take = [&](u64 width, u64 times) {
+    const auto take = [&](const ColumnStream& stream, u64 times) {
       const u64 at = end;
-      end += times * width * kTileRows * 2;
+      end += times * bytes(stream);
       return at;
     };
     for (const auto& [input, width] : x_.in_width)
-      in_[input] = take(width, slots_);
-    clear_ = end;
+      in_[input] = take(loaded(input), slots_);
+    if (slots_ > 1) turned_out_ = take(stored_, 1);
+    clear_ = end = std::max(end, bytes(stored_));
+    out_ = end;
     for (const auto& [input, width] : x_.in_width)
-      turned_in_[input] = take(width, 1);
-    turned_out_ = take(x_.out_width, 1);
-    out_ = take(x_.out_width, slots_);
+      turned_in_[input] = take(loaded(input), 1);
+    if (slots_ > 1) out_ = end;
   }
 
-  u64 tiles() const { return ceil_div(x_.rows, kTileRows); }
+  u64 tiles() const { return ceil_div(x_.rows, tile_rows()); }
 
   isa::BuiltProgram program() {
     gen::TilePipeline pipeline{.tiles = tiles(), .slots = slots_};
     pipeline.prologue = [&](isa::ProgramBuilder&) {
       for (usize i = 0; i <= group_.inputs().size(); ++i)
         pointers_.push_back(p_.arg("tensor"));
-      row_ = p_.reg("row");
-      at_ = p_.reg("at");
-      blocks_ = p_.reg("blocks");
-      // Rows behind the last one are transposed, too.
-      if (x_.rows % kTileRows != 0)
-        in_repeats(p_, false, clear_ / 2, [&](u64 e, u64 n) { p_.vector_dup(Type::f16, e * 2, 0, n, 1, 1, 8, 8); });
+      for (Reg* const r : {&row_, &at_, &blocks_, &place_, &left_})
+        *r = p_.reg("columns");
+      // What no copy writes is transposed, too: rows behind the last one, and what is behind a stream.
+      in_repeats(p_, false, clear_ / 2, [&](u64 e, u64 n) { p_.vector_dup(Type::f16, e * 2, 0, n, 1, 1, 8, 8); });
       p_.pipe_barrier(PipeId::ALL);
     };
-    pipeline.locate = [&](isa::ProgramBuilder&, Reg tile) { p_.mul(row_, tile, kTileRows); };
+    pipeline.locate = [&](isa::ProgramBuilder&, Reg tile) { p_.mul(row_, tile, tile_rows()); };
     pipeline.load = [&](isa::ProgramBuilder&, u32 slot) {
-      for (const auto& [input, width] : x_.in_width) {
-        place(width, pointers_[input]);
-        p_.copy_gm_to_ubuf(in_at(input, slot), at_, 0, 1, blocks_, 0, 0);
-      }
+      for (const auto& [input, width] : x_.in_width)
+        load(loaded(input), width, pointers_[input], in_at(input, slot));
     };
     pipeline.compute = [&](isa::ProgramBuilder&, u32 slot) { compute(slot); };
-    pipeline.store = [&](isa::ProgramBuilder&, u32 slot) {
-      place(x_.out_width, pointers_.back());
-      p_.copy_ubuf_to_gm(at_, out_at(slot), 0, 1, blocks_, 0, 0);
-    };
+    pipeline.store = [&](isa::ProgramBuilder&, u32 slot) { store(out_at(slot)); };
     gen::write_tile_pipeline(p_, pipeline);
     return p_.finish();
   }
 
  private:
-  u64 in_at(usize input, u32 slot) const { return in_.at(input) + slot * x_.in_width.at(input) * kTileRows * 2; }
-  u64 out_at(u32 slot) const { return out_ + slot * x_.out_width * kTileRows * 2; }
+  static u64 bytes(const ColumnStream& stream) { return stream.pitch() * kStreams * 2; }
+  u64 tile_rows() const { return kStreams * rows_; }
+  ColumnStream loaded(usize input) const { return {rows_, x_.in_width.at(input), false}; }
+  u64 in_at(usize input, u32 slot) const { return in_.at(input) + slot * bytes(loaded(input)); }
+  u64 out_at(u32 slot) const { return out_ + slot * bytes(stored_); }
 
-  // Address and blocks of the rows of the tile in a tensor.
-  void place(u64 width, Reg pointer) {
-    p_.sub(blocks_, x_.rows, row_);
-    p_.min(blocks_, blocks_, kTileRows);
-    p_.mul(blocks_, blocks_, width * 2);
-    p_.add(blocks_, blocks_, kStreamBlock - 1);
-    p_.shr(blocks_, blocks_, 5);
+  // left_ = the rows of the tile; at_ = their address in a tensor.
+  void begin(u64 width, Reg pointer) {
+    p_.sub(left_, x_.rows, row_);
+    p_.min(left_, left_, tile_rows());
     p_.mul(at_, row_, width * 2);
     p_.add(at_, at_, pointer);
   }
+  // blocks_ = those of so many rows, the last of which may have elements behind them.
+  void count_blocks(Reg rows, u64 width) {
+    p_.mul(blocks_, rows, width * 2);
+    p_.add(blocks_, blocks_, kStreamBlock - 1);
+    p_.shr(blocks_, blocks_, 5);
+  }
+  // body() for each stream: at_ in memory, place_ in UB, left_ rows from it on.
+  void each_stream(const ColumnStream& stream, const std::function<void()>& body) {
+    const isa::Target next = p_.here("stream");
+    body();
+    p_.add(at_, at_, stream.elements * 2);
+    p_.add(place_, place_, stream.pitch() * 2);
+    p_.sub(left_, left_, rows_);
+    p_.branch(isa::Value(left_) > 0, next);
+  }
+
+  void load(const ColumnStream& stream, u64 width, Reg pointer, u64 ub) {
+    begin(width, pointer);
+    if (stream.one_burst()) {
+      count_blocks(left_, width);
+      return p_.copy_gm_to_ubuf(ub, at_, 0, 1, blocks_, 0, 0);
+    }
+    p_.mov(place_, ub);
+    each_stream(stream, [&] {
+      p_.min(blocks_, left_, rows_);
+      count_blocks(blocks_, width);
+      p_.copy_gm_to_ubuf(place_, at_, 0, 1, blocks_, 0, 0);
+    });
+  }
+
+  void store(u64 ub) {
+    begin(x_.out_width, pointers_.back());
+    if (stored_.one_burst()) {
+      count_blocks(left_, x_.out_width);
+      return p_.copy_ubuf_to_gm(at_, ub, 0, 1, blocks_, 0, 0);
+    }
+    p_.mov(place_, ub);
+    each_stream(stored_, [&] {
+      // Behind the last rows, nothing of the tensor follows that the end of a block could overwrite.
+      const isa::Target more = p_.label("more"), done = p_.label("done");
+      p_.add(blocks_, row_, tile_rows());
+      p_.branch(isa::Value(blocks_) < x_.rows, more);
+      p_.branch(isa::Value(left_) > rows_, more);
+      count_blocks(left_, x_.out_width);
+      p_.copy_ubuf_to_gm(at_, place_, 0, 1, blocks_, 0, 0);
+      p_.branch(isa::Value(left_) > 0, done);
+      p_.bind(more);
+      p_.copy_ubuf_to_gm(at_, place_, 0, 1, stored_.elements / kC0, 0, 0);
+      p_.pipe_barrier(PipeId::MTE3);
+      p_.add(at_, at_, (stored_.elements - kC0) * 2);
+      p_.add(place_, place_, stored_.end_at() * 2);
+      p_.copy_ubuf_to_gm(at_, place_, 0, 1, 1, 0, 0);
+      p_.sub(at_, at_, (stored_.elements - kC0) * 2);
+      p_.sub(place_, place_, stored_.end_at() * 2);
+      p_.bind(done);
+    });
+  }
 
   // VA0, VA1: sources; VA2, VA3: results. Streams, and blocks of one element of each.
-  void transpose(u64 streams, u64 turned, u64 width, bool back) {
-    for (u64 done = 0; done < width; done += kMostRepeats) {
-      const u64 repeats = std::min(kMostRepeats, width - done), streams_va = back ? 2 : 0;
+  void transpose(u64 streams, u64 turned, u64 pitch, bool back) {
+    const u64 units = pitch / kC0;
+    for (u64 done = 0; done < units; done += kMostRepeats) {
+      const u64 repeats = std::min(kMostRepeats, units - done), streams_va = back ? 2 : 0;
       for (u64 half = 0; half < 2; ++half) {
         const auto stream = [&](u64 i) {
-          return isa::Value(streams + (half * 8 + i) * kStreamRows * width * 2 + done * kStreamBlock);
+          return isa::Value(streams + (half * 8 + i) * pitch * 2 + done * kStreamBlock);
         };
         const auto block = [&](u64 i) { return isa::Value(turned + (half * 8 + i + done * kC0) * kStreamBlock); };
         p_.set_va_reg_sb(streams_va + half, stream(0), stream(1), stream(2), stream(3), stream(4), stream(5), stream(6),
@@ -193,26 +312,35 @@ class ColumnsWriter {
 
   void compute(u32 slot) {
     for (const auto& [input, width] : x_.in_width)
-      transpose(in_at(input, slot), turned_in_.at(input), width, false);
-    for (const Columns& c : x_.parts)
-      p_.copy_ubuf_to_ubuf(turned_out_ + c.to * kStreamBlock, turned_in_.at(c.input) + c.from * kStreamBlock, 0,
-                           kStreamRows, c.width, x_.in_width.at(c.input) - c.width, x_.out_width - c.width);
+      transpose(in_at(input, slot), turned_in_.at(input), loaded(input).pitch(), false);
+    for (const Columns& c : x_.parts) {
+      const bool one = rows_ == 1;
+      p_.copy_ubuf_to_ubuf(turned_out_ + c.to * kStreamBlock, turned_in_.at(c.input) + c.from * kStreamBlock, 0, rows_,
+                           c.width, one ? 0 : x_.in_width.at(c.input) - c.width, one ? 0 : x_.out_width - c.width);
+    }
     p_.pipe_barrier(PipeId::V);
-    transpose(out_at(slot), turned_out_, x_.out_width, true);
+    if (stored_.ends) {
+      p_.copy_ubuf_to_ubuf(turned_out_ + stored_.end_at() * kStreamBlock,
+                           turned_out_ + (stored_.elements - kC0) * kStreamBlock, 0, 1, kC0, 0, 0);
+      p_.pipe_barrier(PipeId::V);
+    }
+    transpose(out_at(slot), turned_out_, stored_.pitch(), true);
   }
 
   const Group& group_;
   const ColumnMove x_;
+  const u64 rows_;  // of a stream
   const u32 slots_;
+  const ColumnStream stored_;
   isa::ProgramBuilder p_;
   std::map<usize, u64> in_, turned_in_;
   u64 clear_ = 0, turned_out_ = 0, out_ = 0;
   std::vector<Reg> pointers_;
-  Reg row_, at_, blocks_;
+  Reg row_, at_, blocks_, place_, left_;
 };
 
 KernelProgram columns_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
-  ColumnsWriter writer(group, chip, static_cast<u32>(tiling.at("slots")));
+  ColumnsWriter writer(group, chip, tiling);
   const u64 tiles = writer.tiles();
   return vector_program(writer.program(), tiles, chip);
 }
