@@ -32,7 +32,11 @@ struct Part {
 
 Rows rows_of(const StridedCopy& copy) {
   const std::vector<StridedTensor> tensors{copy.from, copy.to};
-  return as_rows(copy.dims, tensors);
+  Rows rows = as_rows(copy.dims, tensors);
+  // A column of one element: rows of one element each.
+  if ((rows.views[0].step != 1 || rows.views[1].step != 1) && copy.dims.back() == 1)
+    rows = as_rows(copy.dims, tensors, 1);
+  return rows;
 }
 
 // The copy without the axes along which it reads the same elements; those become `repetitions`.

@@ -107,7 +107,7 @@ u64 bytes_of(const ColumnMove& x, u64 rows, u64 slots) {
 
 // About the cycles of the core with most tiles: bursts, as the scalar unit issues them, and elements of a stream.
 u64 columns_cost(const ColumnMove& x, u64 rows, const config::ChipConfig& chip) {
-  constexpr u64 kOfBurst = 60, kOfElement = 3;
+  constexpr u64 kOfBurst = 100, kOfElement = 1;
   const u64 tiles = ceil_div(x.rows, rows * kStreams), streams = std::min(kStreams, ceil_div(x.rows, rows));
   const ColumnStream stored(rows, x.out_width, true);
   u64 bursts = stored.one_burst() ? 1 : 2 * streams, elements = stored.pitch();
@@ -146,6 +146,8 @@ std::string columns_refuse(const Group& group, const config::ChipConfig& chip) {
   const bool blocks =
       std::ranges::all_of(x->parts, [&](const Columns& c) { return whole(c.width) && whole(c.from) && whole(c.to); });
   if (blocks && whole(x->out_width)) return "its columns are whole blocks";
+  constexpr u64 kManyRows = 256;
+  if (x->rows < kManyRows && kMoveKernel.refuses(group, chip).empty()) return "few rows go as they are";
   constexpr u64 kMostTimes = 4;  // a column of wide rows is better loaded alone
   u64 in = 0;
   for (const auto& [input, width] : x->in_width)
