@@ -203,8 +203,8 @@ class ColumnsWriter {
         pointers_.push_back(p_.arg("tensor"));
       for (Reg* const r : {&row_, &at_, &blocks_, &place_, &left_})
         *r = p_.reg("columns");
-      // What no copy writes is transposed, too: rows behind the last one, and what is behind a stream.
-      in_repeats(p_, false, clear_ / 2, [&](u64 e, u64 n) { p_.vector_dup(Type::f16, e * 2, 0, n, 1, 1, 8, 8); });
+      if (!writes_all())
+        in_repeats(p_, false, clear_ / 2, [&](u64 e, u64 n) { p_.vector_dup(Type::f16, e * 2, 0, n, 1, 1, 8, 8); });
       p_.pipe_barrier(PipeId::ALL);
     };
     pipeline.locate = [&](isa::ProgramBuilder&, Reg tile) { p_.mul(row_, tile, tile_rows()); };
@@ -221,6 +221,11 @@ class ColumnsWriter {
  private:
   static u64 bytes(const ColumnStream& stream) { return stream.pitch() * kStreams * 2; }
   u64 tile_rows() const { return kStreams * rows_; }
+  // Else rows behind the last one, or what is behind a stream, are transposed, too, and need to be some number.
+  bool writes_all() const {
+    const auto whole = [&](const auto& input) { return loaded(input.first).one_burst(); };
+    return x_.rows % tile_rows() == 0 && stored_.one_burst() && std::ranges::all_of(x_.in_width, whole);
+  }
   ColumnStream loaded(usize input) const { return {rows_, x_.in_width.at(input), false}; }
   u64 in_at(usize input, u32 slot) const { return in_.at(input) + slot * bytes(loaded(input)); }
   u64 out_at(u32 slot) const { return out_ + slot * bytes(stored_); }
