@@ -9,17 +9,18 @@
 #include "tools/graph/kernels/strided_copy.h"
 #include "tools/graph/kernels/vector_ops.h"
 
-// Columns of rows that fill no blocks of 32 B, on a joint core, which copies whole blocks: pieces, slices and
-// permutations of the last axis. A tile is 16 streams of some rows. Transposed, an element of all streams is a block,
-// so that columns move as blocks; transposed back, the streams are rows again. Streams of whole blocks, as those of 16
-// rows are, come and go as one burst. Others, of wide or few rows, have a burst each, and what is stored has the last
-// 16 elements once more, so that they begin at a block, and are a burst, too.
+// Columns of rows that fill no blocks of 32 B: pieces, slices, repetitions and permutations of the last axes, forwards
+// or backwards. A tile is 16 streams of some rows. Transposed, an element of all streams is a block, so that columns
+// move as blocks; transposed back, the streams are rows again. Streams of whole blocks, as those of 16 rows are, come
+// and go as one burst. Others, of wide or few rows, have a burst each, and what is stored has the last 16 elements once
+// more, so that they begin at a block, and are a burst, too.
 namespace vinci::graph {
 namespace {
 
 using isa::PipeId, isa::Reg, isa::Type;
 
 constexpr u64 kStreams = 16, kStreamBlock = 32, kMostRepeats = 255;
+constexpr usize kMostParts = 1024;
 
 // `width` columns of an input, from one place in a row to another; elements of 32 bits are two columns.
 struct Columns {
@@ -32,11 +33,11 @@ struct ColumnMove {
   std::vector<Columns> parts;
 };
 
-// The distance of rows, if they follow each other with the same one.
-std::optional<u64> row_distance(std::span<const i64> dims, const StridedTensor& t) {
+// The distance of rows along the first `axes` axes, if they follow each other with the same one.
+std::optional<u64> row_distance(std::span<const i64> dims, const StridedTensor& t, usize axes) {
   std::optional<u64> distance;
   u64 rows = 1;
-  for (usize a = dims.size() - 1; a-- > 0;) {
+  for (usize a = axes; a-- > 0;) {
     if (dims[a] == 1) continue;
     if (!distance) distance = static_cast<u64>(t.strides[a]);
     if (t.strides[a] < 0 || static_cast<u64>(t.strides[a]) != *distance * rows) return std::nullopt;
@@ -45,41 +46,77 @@ std::optional<u64> row_distance(std::span<const i64> dims, const StridedTensor& 
   return distance;
 }
 
-std::optional<ColumnMove> column_move(const Group& group) {
-  const auto copies = strided_copies(group);
-  if (!copies || copies->empty() || group.outputs().size() != 1) return std::nullopt;
+// The columns that the axes from `axes` on name, each element by itself unless neighbours stay neighbours.
+std::vector<Columns> columns_of(const StridedCopy& c, usize axes) {
+  std::vector<Columns> out{
+      {.input = c.input, .width = 1, .from = static_cast<u64>(c.from.base), .to = static_cast<u64>(c.to.base)}};
+  for (usize a = c.dims.size(); a-- > axes;) {
+    const i64 extent = c.dims[a], from = c.from.strides[a], to = c.to.strides[a];
+    if (extent == 1) continue;
+    const auto width = static_cast<i64>(out[0].width);
+    if (out.size() == 1 && from == width && to == width) {
+      out[0].width *= static_cast<u64>(extent);
+      continue;
+    }
+    const usize before = out.size();
+    for (i64 i = 1; i < extent && out.size() <= kMostParts; ++i) {
+      for (usize k = 0; k < before; ++k) {
+        Columns part = out[k];
+        part.from += static_cast<u64>(i * from);
+        part.to += static_cast<u64>(i * to);
+        out.push_back(part);
+      }
+    }
+  }
+  return out;
+}
+
+// The move with the first `axes` axes of each copy as rows.
+std::optional<ColumnMove> column_move(const Group& group, std::span<const StridedCopy> copies, usize axes) {
   ColumnMove out;
   u64 covered = 0;
-  const u32 bytes = copies->front().from.bytes;
-  if (bytes == 1) return std::nullopt;
-  for (const StridedCopy& c : *copies) {
-    if (c.dims.size() < 2 || c.input >= group.inputs().size() || c.from.bytes != bytes || c.from.base < 0 ||
-        c.to.base < 0)
-      return std::nullopt;
-    const auto width = static_cast<u64>(c.dims.back());
-    if (width == 0 || (width != 1 && (c.from.strides.back() != 1 || c.to.strides.back() != 1))) return std::nullopt;
-    const auto from = row_distance(c.dims, c.from), to = row_distance(c.dims, c.to);
+  for (const StridedCopy& c : copies) {
+    if (c.dims.size() <= axes) return std::nullopt;
+    const auto from = row_distance(c.dims, c.from, axes), to = row_distance(c.dims, c.to, axes);
     if (!from || !to) return std::nullopt;
-    const u64 rows = element_count(c.dims) / width;
-    const Value& in = *group.inputs()[c.input];
+    const u64 rows = element_count(std::vector(c.dims.begin(), c.dims.begin() + static_cast<i64>(axes)));
     if (out.rows == 0) {
       out.rows = rows;
       out.out_width = *to;
     }
     const auto [known, added] = out.in_width.emplace(c.input, *from);
-    if (rows != out.rows || *to != out.out_width || known->second != *from) return std::nullopt;
-    const Columns part{
-        .input = c.input, .width = width, .from = static_cast<u64>(c.from.base), .to = static_cast<u64>(c.to.base)};
-    if (part.from + width > *from || part.to + width > *to || stored_elements(in) != rows * *from) return std::nullopt;
-    covered += width;
-    out.parts.push_back(part);
+    if (rows != out.rows || *to != out.out_width || known->second != *from ||
+        stored_elements(*group.inputs()[c.input]) != rows * *from)
+      return std::nullopt;
+    for (const Columns& part : columns_of(c, axes)) {
+      if (part.from + part.width > *from || part.to + part.width > *to || out.parts.size() == kMostParts)
+        return std::nullopt;
+      covered += part.width;
+      out.parts.push_back(part);
+    }
   }
   if (covered != out.out_width || stored_elements(*group.outputs()[0]) != out.rows * out.out_width) return std::nullopt;
+  return out;
+}
+
+std::optional<ColumnMove> column_move(const Group& group) {
+  const auto copies = strided_copies(group);
+  if (!copies || copies->empty() || group.outputs().size() != 1) return std::nullopt;
+  const u32 bytes = copies->front().from.bytes;
+  if (bytes == 1) return std::nullopt;
+  for (const StridedCopy& c : *copies) {
+    if (c.dims.empty() || c.input >= group.inputs().size() || c.from.bytes != bytes || c.from.base < 0 || c.to.base < 0)
+      return std::nullopt;
+  }
+  std::optional<ColumnMove> out;
+  for (usize axes = copies->front().dims.size(); !out && axes-- > 1;)
+    out = column_move(group, *copies, axes);
+  if (!out) return std::nullopt;
   const u64 parts = bytes / 2;
-  out.out_width *= parts;
-  for (auto& [input, width] : out.in_width)
+  out->out_width *= parts;
+  for (auto& [input, width] : out->in_width)
     width *= parts;
-  for (Columns& c : out.parts)
+  for (Columns& c : out->parts)
     c = {.input = c.input, .width = c.width * parts, .from = c.from * parts, .to = c.to * parts};
   return out;
 }
@@ -138,7 +175,6 @@ std::vector<Tiling> tilings_of(const ColumnMove& x, const config::ChipConfig& ch
 }
 
 std::string columns_refuse(const Group& group, const config::ChipConfig& chip) {
-  if (!is_joint(chip)) return "a split core copies bytes";
   if (group.nodes().size() != 1) return "it has several nodes";
   const auto x = column_move(group);
   if (!x) return "it moves no columns of rows of f16 that follow each other";
@@ -146,16 +182,13 @@ std::string columns_refuse(const Group& group, const config::ChipConfig& chip) {
   const bool blocks =
       std::ranges::all_of(x->parts, [&](const Columns& c) { return whole(c.width) && whole(c.from) && whole(c.to); });
   if (blocks && whole(x->out_width)) return "its columns are whole blocks";
-  constexpr u64 kManyRows = 256;
-  if (x->rows < kManyRows && kMoveKernel.refuses(group, chip).empty()) return "few rows go as they are";
-  constexpr u64 kMostTimes = 4;  // a column of wide rows is better loaded alone
-  u64 in = 0;
-  for (const auto& [input, width] : x->in_width)
-    in += width;
-  const std::vector<Tiling> tilings = tilings_of(*x, chip);
-  if (tilings.empty()) return "16 rows do not fit UB";
-  constexpr u64 kNarrow = 256;
-  if (in > kNarrow && in > kMostTimes * x->out_width) return "it takes few columns of wide rows";
+  // A split core copies pieces of any length, which is worth less than a stream where there are many short ones.
+  constexpr u64 kManyRows = 256, kManyPieces = 8192;
+  const bool many = is_joint(chip) ? x->rows >= kManyRows
+                                   : x->rows * x->parts.size() >= kManyPieces &&
+                                         std::ranges::any_of(x->parts, [](const Columns& c) { return c.width < kC0; });
+  if (!many && kMoveKernel.refuses(group, chip).empty()) return "its pieces go as they are";
+  if (tilings_of(*x, chip).empty()) return "16 rows do not fit UB";
   return "";
 }
 
