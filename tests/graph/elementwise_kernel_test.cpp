@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <array>
+
 #include "tests/graph/network_fixture.h"
 
 // Element-wise kernels by node: functions and operands that are repeated.
@@ -19,6 +21,23 @@ TEST_P(ElementwiseKernels, FunctionsOfOneOperand) {
       checked(network);
       if (n < 1000) race_free(network);
     }
+  }
+}
+
+// By vector instructions, from the smallest number of the type to the largest.
+TEST_P(ElementwiseKernels, Signs) {
+  for (const DataType dtype : {DataType::f16, DataType::f32}) {
+    const double least = dtype == DataType::f16 ? 0x1p-24 : 0x1p-149, most = dtype == DataType::f16 ? 65504 : 0x1p127;
+    Array in(dtype, {300});
+    for (usize i = 0; i < in.size(); ++i)
+      in.values[i] = std::array{0.0, least, -least, most, -most, 1.0, -0.5, 3 * least}[i % 8];
+    Net net;
+    net.output(net.node("Sign", {net.input({300}, dtype)}));
+    const Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                                    {.precision = PrecisionMode::must_keep_origin_dtype});
+    EXPECT_EQ(std::ranges::count(kernels(network), "elementwise"), 1);
+    for (const NodeCheck& row : check_nodes(network, {in}))
+      EXPECT_EQ(row.error, 0) << row.node->node->name;
   }
 }
 

@@ -183,6 +183,14 @@ void round_to_whole(VectorWriter& w, u64 dst, u64 src, u32 free, const Node& nod
 }
 constexpr char kFloor[] = "vconv_f322s32f", kCeil[] = "vconv_f322s32c", kNearest[] = "vconv_f322s32r";
 
+// Each number but 0 becomes 1 or more, also the smallest one, 2^-149; what is more than 1 is cut off.
+void write_sign(VectorWriter& w, u64 dst, u64 src, u32, const Node&) {
+  w.scalar("vmuls", dst, src, 0x1p100);
+  w.scalar("vmuls", dst, dst, 0x1p100);
+  w.scalar("vmaxs", dst, dst, -1);
+  w.scalar("vmins", dst, dst, 1);
+}
+
 // x^n by squaring; other exponents as e^(c ln x), which is NaN for negative x, as x^c is.
 void write_power(VectorWriter& w, u64 dst, u64 src, u32 free, const Node& node) {
   const double c = *scalar(node.input(1));
@@ -228,6 +236,7 @@ constexpr auto kVectorFunctions = std::to_array<VectorFunction>({
     {"Rsqrt", write_rsqrt, 1},
     {"Selu", write_selu, 1},
     {"Sigmoid", write_sigmoid, 1},
+    {"Sign", write_sign},
     {"Softplus", write_softplus, 1},
     {"Softsign", write_softsign, 1},
     {"Swish", write_swish, 1},
