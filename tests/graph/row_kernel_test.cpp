@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <cmath>
+#include <limits>
+
 #include "tests/graph/network_fixture.h"
 
 // Kernels on whole rows by node: reductions, Softmax, LayerNorm.
@@ -149,11 +152,46 @@ TEST_P(RowKernels, RowsThatFillNoBlocksGoToAllCores) {
                                        : net.node(c.type, {x}, {{"axis", i64{-1}}}));
     const config::ChipConfig chip = config::load_chip(GetParam());
     const Network network = compile(std::move(net.owned), chip);
-    ASSERT_EQ(network.nodes.size(), 1U);
-    EXPECT_GT(network.nodes[0].program.blocks, vector_cores(chip) / 2) << network.nodes[0].kernel->name;
+    for (const CompiledNode& node : network.nodes) {
+      const bool moves = node.node->type != c.type;
+      EXPECT_TRUE(moves || node.program.blocks > vector_cores(chip) / 2) << node.kernel->name;
+    }
     checked(network);
     race_free(network);
     right_end_to_end(network, random_inputs(*network.graph, 9));
+  }
+}
+
+// Many rows that fill no blocks get elements that do not change the result, also where all others are infinite.
+TEST_P(RowKernels, FilledRows) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const config::ChipConfig chip = config::load_chip(GetParam());
+  for (const char* const type : {"SoftmaxV2", "ReduceMax", "ReduceMin", "ReduceSum"}) {
+    for (const Shape& shape : {Shape{300, 19}, Shape{2, 150, 3}, Shape{256, 511}}) {
+      SCOPED_TRACE(fmt::format("{} {}", type, text(shape)));
+      const bool softmax = std::string_view(type) == "SoftmaxV2";
+      Net net;
+      Value* const x = net.input(shape, DataType::f16);
+      net.output(softmax ? net.node(type, {x}, {{"axis", i64{-1}}}) : net.node(type, {x, net.integers({-1})}));
+      const std::unique_ptr<Graph> model = net.graph.clone();
+      const Network network = compile(std::move(net.owned), chip);
+      EXPECT_EQ(network.nodes.size(), !is_joint(chip) ? 1U : softmax ? 3U : 2U);
+      checked(network);
+      race_free(network);
+      std::vector<Array> in = random_inputs(*model, 9);
+      const auto width = static_cast<usize>(shape.dims().back());
+      const bool least = std::string_view(type) == "ReduceMin";
+      std::fill_n(in[0].values.begin() + static_cast<i64>(5 * width), width, least ? kInfinity : -kInfinity);
+      in[0].values[7 * width] = -kInfinity;
+      const Array wanted = run(*model, in)[0], got = run(*network.graph, in)[0];
+      for (usize i = 0; i < wanted.size(); ++i) {
+        if (std::isnan(wanted.values[i])) {
+          EXPECT_TRUE(std::isnan(got.values[i])) << i;
+        } else {
+          EXPECT_EQ(got.values[i], wanted.values[i]) << i;
+        }
+      }
+    }
   }
 }
 

@@ -108,6 +108,7 @@ Visit regroup_convolution(Graph& graph, Node& node, const Target& target);
 Visit move_axes_last(Graph& graph, Node& node, const Target& target);
 Visit align_product(Graph& graph, Node& node, const Target& target);
 Visit align_columns(Graph& graph, Node& node, const Target& target);
+Visit fill_rows(Graph& graph, Node& node, const Target& target);
 Visit write_out_constants(Graph& graph, Node& node, const Target& target);
 Effect select_formats(Graph& graph, const Target& target);
 

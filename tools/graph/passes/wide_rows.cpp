@@ -4,7 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
 #include <string_view>
+
+#include "tools/graph/kernels/kernel.h"
+#include "tools/graph/passes/pass.h"
 
 namespace vinci::graph {
 
@@ -121,6 +126,59 @@ Value* softmax_with_zeros(const Graph& graph, Maker& make, Value* v, i64 columns
   Value* const made = make("SoftmaxV2", {masked}, attributes);
   masked->producer()->origins = made->producer()->origins = node->origins;
   return made;
+}
+
+namespace {
+
+// What surplus elements of a row are, so that they do not change the result; none for other nodes.
+std::optional<double> neutral(std::string_view type) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (type == "SoftmaxV2" || type == "ReduceMax") return -kInfinity;
+  if (type == "ReduceMin") return kInfinity;
+  if (type == "ReduceSum") return 0;
+  return std::nullopt;
+}
+
+bool along_last_axis(const Node& node) {
+  const usize rank = node.input(0)->shape.rank();
+  if (node.type == "SoftmaxV2") return axis_of(node, node.integer("axis", -1), rank) == rank - 1;
+  const Value* const axes = node.input(1);
+  return axes != nullptr && axes->constant && axes->shape.elements() == 1 &&
+         axis_of(node, axes->constant->array().integers()[0], rank) == rank - 1;
+}
+
+}  // namespace
+
+Visit fill_rows(Graph& graph, Node& node, const Target& target) {
+  if (target.chip == nullptr || !is_joint(*target.chip)) return Visit::none;
+  const std::optional<double> surplus = neutral(node.type);
+  Value* const in = node.input(0);
+  if (!surplus || in->constant || !in->shape.known() || in->shape.rank() < 2 || !along_last_axis(node) ||
+      (in->type != DataType::f16 && in->type != DataType::f32))
+    return Visit::none;
+  const usize last = in->shape.rank() - 1;
+  const i64 width = in->shape[last], block = 32 / info(in->type).bytes, more = (block - width % block) % block;
+  constexpr i64 kManyRows = 256, kMostColumns = 512, kMostFilling = i64{1} << 22;
+  const auto rows = static_cast<i64>(in->shape.elements()) / std::max<i64>(width, 1);
+  if (more == 0) return Visit::none;
+  if (rows < kManyRows) return Visit::refused({&node}, "it has few rows");
+  if (width > kMostColumns) return Visit::refused({&node}, "its rows are wide");
+  if (rows * more > kMostFilling) return Visit::refused({&node}, "it has more rows than are worth a constant");
+  Maker make(graph, node);
+  Dims dims = in->shape.dims();
+  dims[last] = more;
+  Array filling(in->type, dims);
+  std::ranges::fill(filling.values, *surplus);
+  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  inputs[0] = make("ConcatD", {in, make.constant(filling)}, {{"axis", static_cast<i64>(last)}});
+  Value* out = make(node.type, inputs, node.attributes);
+  if (node.type == "SoftmaxV2") {
+    const std::vector<i64> axis{static_cast<i64>(last)};
+    out = make("StridedSliceV2",
+               {out, make.integers({0}), make.integers({width}), make.integers(axis), make.integers({1})});
+  }
+  make.replace({out});
+  return Visit::gone;
 }
 
 }  // namespace vinci::graph
