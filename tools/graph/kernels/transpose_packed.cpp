@@ -10,12 +10,12 @@
 #include "tools/graph/kernels/launch_arguments.h"
 #include "tools/graph/kernels/vector_ops.h"
 
-// Exchanges of two axes on a joint core, where rows of one tensor are short, follow each other and fill no blocks of
-// 32 B: copies of whole blocks would take one or two bursts for each of them. That tensor is the packed one, the other
-// one the spread one. A lane is a block of each row of the spread tensor, which is 16 B x 2 / bytes whole rows of the
-// packed one; a tile has up to 16 lanes. The spread side of a tile comes or goes as a burst for each row, the packed
-// side as a single one. Between them scatter_vnchwconv works twice: once it makes a block of one element of each lane,
-// at the place that the element has in the packed rows; then it makes a stream of each lane of these blocks.
+// Exchanges of two axes on a joint core where one tensor is packed: its rows are short, follow each other and fill no
+// blocks of 32 B, so that each would be one or two bursts. The other tensor is spread: it has an element of each packed
+// row in each of its rows. A lane is a block of all spread rows (16 columns of f16), which are as many packed rows; a
+// tile has up to 16 lanes. Its spread side is a burst for each row, its packed side a single one. Between them
+// scatter_vnchwconv works twice: it makes a block of one element of each lane, at the place that the element has in the
+// packed rows, and then a stream of each lane of these blocks.
 namespace vinci::graph {
 namespace {
 
@@ -25,9 +25,9 @@ constexpr u64 kPackLanes = 16, kPackBlock = 32, kMostPackedRows = 255;  // rows:
 constexpr u64 kSpreadPitch = kPackLanes * kPackBlock;                   // of the spread side in UB
 
 struct Packed {
-  u64 rows = 0;           // elements of a row of the packed tensor
-  u64 columns = 0;        // elements of a row of the spread one
-  i64 apart = 0;          // from row to row of the spread one, in elements
+  u64 rows = 0;           // of the spread tensor: elements of a packed row
+  u64 columns = 0;        // of the spread tensor: packed rows
+  i64 apart = 0;          // from spread row to spread row, in elements
   bool to_packed = true;  // the result is the packed one
   u32 bytes = 2;          // of an element
   std::vector<Exchange::Axis> outer = {};
