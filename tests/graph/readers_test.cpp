@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numbers>
 #include <string>
 
@@ -101,6 +102,56 @@ TEST(Readers, FunctionsOfAnElement) {
     expect_near(value_of(c.node)[0], x.dims, c.wanted);
   }
   EXPECT_THROW(value_of({"", "Gelu", {x}, {{"approximate", std::string("cubic")}}}), Error);
+}
+
+std::string refusal(const OneNode& node) {
+  try {
+    value_of(node);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Readers, RefuseOperandsAndWordsThatTheOperatorDoesNotHave) {
+  const Array x = random_array({1, 2, 6, 6}, 1), two = random_array({2}, 2);
+  const Array filters = random_array({3, 2, 3, 3}, 3), one(DataType::i64, {1}, {-1}), none(DataType::i64, {0});
+  const Array far(DataType::f32, {4}, {1, 1, 1, std::numeric_limits<double>::infinity()});
+  const Array nan(DataType::f32, {4}, {1, 1, 1, std::numeric_limits<double>::quiet_NaN()});
+  const Array pads(DataType::i64, {8}, {0, 0, 1, 1, 0, 0, 1, 1}), sizes(DataType::i64, {4}, {1, 2, -6, 6});
+  struct Case {
+    OneNode node;
+    std::string message;
+  };
+  for (const Case& c : {
+           Case{{"", "Add", {x}}, "n (Add): input 1 is missing"},
+           Case{{"", "Relu", {x, x}}, "n (Relu): it has 2 inputs, at most 1 are known"},
+           Case{{"", "Concat", {}}, "n (Concat): input 0 is missing"},
+           Case{{"", "Compress", {x, kAbsent}}, "n (Compress): input 1 is missing"},
+           Case{{"com.microsoft", "QLinearAdd", {x, two}}, "n (QLinearAdd): input 2 is missing"},
+           Case{{"", "Pad", {x, pads}, {{"mode", "reflekt"s}}},
+                "n (Pad): there is no mode 'reflekt'; did you mean 'reflect'?"},
+           Case{{"", "Conv", {x, filters}, {{"auto_pad", "SAME"s}}}, "n (Conv): there is no auto_pad 'SAME'"},
+           Case{{"", "Conv", {x, filters, two}}, "n (Conv2D): a bias of [2] for 3 output channels"},
+           Case{{"", "Resize", {x, kAbsent, far}}, "n (Resize): a scale of inf for an extent of 6"},
+           Case{{"", "Resize", {x, kAbsent, nan}}, "n (Resize): a scale of nan for an extent of 6"},
+           Case{{"", "Resize", {x, kAbsent, kAbsent, sizes}}, "n (Resize): a size of -6"},
+           Case{{"", "Resize", {x, kAbsent, kAbsent, pads}}, "n (Resize): 8 sizes"},
+           Case{{"",
+                 "Resize",
+                 {x, kAbsent, random_array({4}, 4)},
+                 {{"coordinate_transformation_mode", "tf_crop_and_resize"s}}},
+                "n (Resize): a region of 0 numbers for 4 axes"},
+           Case{{"", "Split", {x}, {{"num_outputs", i64{3}}, {"axis", i64{3}}}, 2},
+                "n (Split): it has 2 outputs, and num_outputs is 3"},
+           Case{{"", "Gather", {x, Array(DataType::i64, {2}, {0, 6})}, {{"axis", i64{3}}}},
+                "index 6 is not in [-6, 5]"},
+           Case{{"", "GatherND", {x, Array(DataType::i64, {1, 2}, {0, -3})}}, "index -3 is not in [-2, 1]"},
+           Case{{"", "TopK", {x, one}, {}, 2}, "n (TopKV2): its k is -1"},
+       }) {
+    SCOPED_TRACE(c.message);
+    EXPECT_THAT(refusal(c.node), ::testing::HasSubstr(c.message));
+  }
 }
 
 struct Moments {

@@ -55,6 +55,9 @@ class EinsumReading {
       result_ = equation.substr(arrow + 2);
       if (const usize dots = result_.find("..."); dots != std::string::npos) result_.replace(dots, 3, rest);
       if (result_.find('.') != std::string::npos) x.unsupported("its equation '{}' has no such dots", *given);
+      for (const char label : result_) {
+        if (!times.contains(label)) x.unsupported("no operand of its equation '{}' has {}", *given, label);
+      }
     } else {
       result_ = rest;
       for (const auto& [label, count] : times) {

@@ -284,6 +284,7 @@ class Importer {
 
   std::vector<Value*> read_with(const OpReader& reader, const ModelNode& node, Graph& graph,
                                 std::vector<Value*> inputs) const {
+    check_signature(reader, node);
     Reading x(graph, node, opset(node.domain), std::move(inputs), binder_of(graph));
     if (reader.read != nullptr) {
       for (Value*& v : x.in)

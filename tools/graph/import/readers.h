@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,9 +57,16 @@ class Reading {
   ShapeBinder* binder_;
 };
 
+// How many operands a node has, over all versions of its operator.
+struct Operands {
+  usize least = 1, most = least;
+};
+inline constexpr usize kAnyNumber = std::numeric_limits<usize>::max();
+
 struct OpReader {
   std::string_view op;    // of ONNX
   std::string_view type;  // of ours: what it becomes, or its main part
+  Operands operands = {};
   // Outputs of the node, in order; null: the node becomes one of `type` with the same operands and attributes.
   std::vector<Value*> (*read)(Reading& x) = nullptr;
 };
@@ -76,6 +84,13 @@ std::vector<Value*> read_rms_norm(Reading& x);
 std::vector<Value*> read_rnn(Reading& x);
 std::vector<Value*> read_softmax_cross_entropy(Reading& x);
 std::vector<Value*> read_swish(Reading& x);
+
+// Fault::Input where a node has too few operands or too many, or a word as an attribute that its operator does not
+// know.
+void check_signature(const OpReader& reader, const ModelNode& node);
+
+// Fault::Input where constants of a gather or a scatter name positions that its operand does not have.
+void check_positions(const Node& node);
 
 // Null where ONNX's operator cannot be read.
 const OpReader* find_reader(std::string_view domain, std::string_view op);

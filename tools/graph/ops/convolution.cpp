@@ -30,6 +30,11 @@ void check_ranks(Inference& x, usize least) {
 // Products of integers are added up in i32.
 DataType sums_of(DataType operand) { return is_float(operand) ? operand : DataType::i32; }
 
+void check_bias(const Inference& x, i64 filters) {
+  if (!x.has(2) || !x.shape(2).known() || x.shape(2).elements() == static_cast<u64>(filters)) return;
+  x.refuse("a bias of {} for {} output channels", text(x.shape(2)), filters);
+}
+
 void infer_conv(Inference& x) {
   const Shape &in = x.shape(0), &w = x.shape(1);
   if (!in.ranked() || !w.known()) return x.set(0, sums_of(x.type(0)), Shape::unranked());
@@ -39,6 +44,7 @@ void infer_conv(Inference& x) {
   if (group <= 0 || w[0] % group != 0) x.refuse("{} output channels in {} groups", w[0], group);
   if (in[1] >= 0 && in[1] != w[1] * group)
     x.refuse("{} input channels, but the weights {} are for {}", in[1], text(w), w[1] * group);
+  check_bias(x, w[0]);
   const Window window = window_of(x.node(), spatial(in.dims()), x.node().integers("kernel_shape", spatial(w.dims())));
   if (window.kernel != spatial(w.dims())) x.refuse("kernel_shape differs from the weights {}", text(w));
   x.set(0, sums_of(x.type(0)), with_spatial(in[0], w[0], window.out));
@@ -102,6 +108,7 @@ void infer_conv_transpose(Inference& x) {
   const i64 group = x.node().integer("group", 1);
   if (group <= 0 || w[0] % group != 0) x.refuse("{} input channels in {} groups", w[0], group);
   if (in[1] >= 0 && in[1] != w[0]) x.refuse("{} input channels, but the weights {} are for {}", in[1], text(w), w[0]);
+  check_bias(x, w[1] * group);
   const Window window = transposed_window_of(x.node(), spatial(in.dims()), spatial(w.dims()));
   x.set(0, x.type(0), with_spatial(in[0], w[1] * group, window.out));
 }
@@ -261,15 +268,19 @@ struct Resized {
   std::vector<double> scale;
   Dims out;
 };
+constexpr double kLargestTensor = 0x1p48;  // of a tensor
 std::optional<Resized> resized(const Node& node, const Dims& in, const std::optional<std::vector<double>>& scales,
                                const std::optional<std::vector<i64>>& sizes, const std::vector<double>& roi) {
   Resized r{.scale = std::vector<double>(in.size(), 1), .out = in};
   const bool crop = node.string("coordinate_transformation_mode") == "tf_crop_and_resize";
+  if (crop && roi.size() != 2 * in.size())
+    fail(Fault::Input, "{} ({}): a region of {} numbers for {} axes", node.name, node.type, roi.size(), in.size());
   if (sizes && !sizes->empty()) {
     if (sizes->size() != in.size()) fail(Fault::Input, "{} ({}): {} sizes", node.name, node.type, sizes->size());
     const bool scaled = scales && scales->size() == in.size();  // extents that were rounded
     for (usize a = 0; a < in.size(); ++a) {
       r.out[a] = (*sizes)[a];
+      if (r.out[a] < 0) fail(Fault::Input, "{} ({}): a size of {}", node.name, node.type, r.out[a]);
       r.scale[a] = scaled ? (*scales)[a] : static_cast<double>(r.out[a]) / static_cast<double>(in[a]);
     }
     return r;
@@ -278,7 +289,10 @@ std::optional<Resized> resized(const Node& node, const Dims& in, const std::opti
   for (usize a = 0; a < in.size(); ++a) {
     const double part = crop ? roi.at(a + in.size()) - roi.at(a) : 1;
     r.scale[a] = (*scales)[a];
-    r.out[a] = static_cast<i64>(std::floor(static_cast<double>(in[a]) * part * r.scale[a]));
+    const double extent = std::floor(static_cast<double>(in[a]) * part * r.scale[a]);
+    if (!(r.scale[a] > 0) || !(extent >= 0 && extent <= kLargestTensor))
+      fail(Fault::Input, "{} ({}): a scale of {} for an extent of {}", node.name, node.type, r.scale[a], in[a]);
+    r.out[a] = static_cast<i64>(extent);
   }
   return r;
 }

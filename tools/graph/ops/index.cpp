@@ -162,7 +162,9 @@ void infer_top_k(Inference& x) {
     Dims dims = in.dims();
     const auto k = x.integers(1);
     const usize axis = axis_of(x.node(), x.node().integer("axis", -1), in.rank());
-    dims[axis] = k ? k->at(0) : Shape::kUnknown;
+    if (k && k->size() != 1) x.refuse("its k has {} numbers", k->size());
+    dims[axis] = k ? k->front() : Shape::kUnknown;
+    if (k && dims[axis] < 0) x.refuse("its k is {}", dims[axis]);
     if (in[axis] >= 0 && dims[axis] > in[axis]) x.refuse("k = {} of {} elements", dims[axis], in[axis]);
     out = dims;
   }
