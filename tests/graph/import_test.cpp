@@ -130,6 +130,65 @@ TEST(Import, ListsThatALoopAppendsToAreStacked) {
   }
 }
 
+// Exporters write a branch for each extent that an axis may have; the other one does not fit the shape.
+TEST(Import, ABranchThatShapesChooseNeedNotFitOthers) {
+  for (const i64 extent : {1, 3}) {
+    Model model = model_of("Relu");
+    model.graph.inputs[0].shape = {2, extent};
+    const Array one(DataType::i64, {1}, {1});
+    model.graph.constants.emplace("one", Tensor(one));
+    ModelGraph squeezed, as_it_is;
+    squeezed.constants.emplace("axis", Tensor(one));
+    squeezed.nodes = {model_node("Squeeze", {"r", "axis"}, {"out"})};
+    squeezed.outputs = {{.name = "out"}};
+    as_it_is.outputs = {{.name = "r"}};
+    ModelNode choice = model_node("If", {"is_one"}, {"y"});
+    choice.bodies = {{"then_branch", squeezed}, {"else_branch", as_it_is}};
+    model.graph.nodes = {model_node("Relu", {"x"}, {"r"}), model_node("Shape", {"r"}, {"extents"}),
+                         model_node("Gather", {"extents", "one"}, {"last"}, {{"axis", i64{0}}}),
+                         model_node("Equal", {"last", "one"}, {"is_one"}), choice};
+    const auto graph = import_model(model);
+    Array x(DataType::f32, {2, extent});
+    x.values.assign(x.values.size(), 3);
+    const Array y = run(*graph, {x}).at(0);
+    EXPECT_EQ(y.dims, extent == 1 ? Dims{2} : (Dims{2, 3}));
+    EXPECT_EQ(y.values, x.values);
+  }
+}
+
+// The rows that a loop appends change what an If in it chooses: the first turn negates, the others do not.
+TEST(Import, ABranchInALoopIsChosenInEachTurn) {
+  Model model = model_of("Loop");
+  model.graph.inputs[0].shape = {1, 3};
+  model.graph.constants.emplace("turns", Tensor(Array(DataType::i64, {}, {3})));
+  const Array zero(DataType::i64, {}, {0}), one(DataType::i64, {}, {1});
+  ModelGraph body, negated, as_it_is;
+  negated.nodes = {model_node("Neg", {"v"}, {"negated"})};
+  negated.outputs = {{.name = "negated"}};
+  as_it_is.outputs = {{.name = "v"}};
+  ModelNode choice = model_node("If", {"is_one"}, {"w"});
+  choice.bodies = {{"then_branch", negated}, {"else_branch", as_it_is}};
+  body.constants = {{"zero", Tensor(zero)}, {"one", Tensor(one)}};
+  body.inputs = {{.name = "turn", .type = DataType::i64, .shape = Shape()},
+                 {.name = "go", .type = DataType::boolean, .shape = Shape()},
+                 {.name = "v", .type = DataType::f32}};
+  body.nodes = {model_node("Shape", {"v"}, {"extents"}),
+                model_node("Gather", {"extents", "zero"}, {"rows"}),
+                model_node("Equal", {"rows", "one"}, {"is_one"}),
+                choice,
+                model_node("Concat", {"w", "x"}, {"longer"}, {{"axis", i64{0}}}),
+                model_node("Identity", {"go"}, {"goes"})};
+  body.outputs = {{.name = "goes"}, {.name = "longer"}};
+  ModelNode loop = model_node("Loop", {"turns", "", "x"}, {"y"});
+  loop.bodies["body"] = body;
+  model.graph.nodes = {loop};
+  const auto graph = import_model(model);
+  Array x(DataType::f32, {1, 3});
+  x.values = {1, 2, 3};
+  optimise(*graph, {});
+  EXPECT_THAT(run(*graph, {x}).at(0).values, ::testing::ElementsAre(-1, -2, -3, 1, 2, 3, 1, 2, 3, 1, 2, 3));
+}
+
 // Sums of the slices along an axis, from either end, stacked along an axis in either order.
 TEST(Import, AScanIsALoopOverSlices) {
   for (const i64 axis : {0, 1}) {

@@ -156,6 +156,29 @@ TEST_P(UnknownShapes, TheHostReadsWhatStatesAnExtent) {
   right(network);
 }
 
+// Branches of different shapes: the host reads the condition, and launches the branch.
+TEST_P(UnknownShapes, TheHostReadsTheConditionOfBranches) {
+  for (const double least : {-1e3, 1e3}) {
+    TestModel m;
+    m.input("x", {16, 32}).constant("least", Array(DataType::f32, {}, {least})).integers("axes", {2}, {0, 1});
+    m.node("Relu", {"x"}, {"relu"}).node("ReduceSum", {"x", "axes"}, {"sum"}, {{"keepdims", i64{0}}});
+    m.node("Greater", {"sum", "least"}, {"greater"}).node("If", {"greater"}, {"branch"});
+    TestModel once, twice;
+    once.node("Neg", {"relu"}, {"negative"}).node("Sigmoid", {"negative"}, {"same"});
+    twice.node("Concat", {"relu", "relu"}, {"both"}, {{"axis", i64{0}}});
+    m.model.graph.nodes.back().bodies = {{"then_branch", once.model.graph}, {"else_branch", twice.model.graph}};
+    m.node("Exp", {"branch"}, {"y"});
+    const Network network = compiled(m);
+    EXPECT_THAT(network.graph->host_reads, ElementsAre("branch"));
+    EXPECT_EQ(network.graph->outputs[0]->shape, (Shape{least < 0 ? 16 : 32, 32}));
+    const std::vector<std::string> all = parts(network);
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_THAT(all[0], ::testing::StartsWith("sunk"));
+    EXPECT_THAT(all[1], ::testing::StartsWith("host"));
+    right(network);
+  }
+}
+
 // An input whose first extent the compiler does not know: the host launches all that has it.
 TEST_P(UnknownShapes, ExtentsOfInputs) {
   TestModel m;

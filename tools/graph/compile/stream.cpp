@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "tools/graph/compile/partition.h"
@@ -149,6 +150,7 @@ class Executions {
       // Each execution is a request: the host launches nothing of it before.
       if (!sunk) steps.synchronize();
       usize model = 0;
+      read_.clear();
       for (const Part& part : parts_) {
         if (part.sunk) {
           main_.execute(models_[model++]);
@@ -216,8 +218,10 @@ class Executions {
 
   // The host needs data for the shapes of the node, and those that the node makes for the nodes behind it.
   void launch(const Node& node) {
-    for (const Value* const v : host_reads(*network_.graph, node))
+    for (const Value* const v : host_reads(*network_.graph, node)) {
+      if (!read_.insert(v).second) continue;  // for another node that the same one of the model became
       read(buffers_.at(v), std::min(stored_bytes(*v), kLineBytes), "read " + v->name);
+    }
     if (host_seconds_ > 0) steps.compute(host_seconds_);
     tasks.add(main_, "main", node);
     if (selects(node)) read(buffers_.found(node), sizeof(i64), "read the shape of " + node.name);
@@ -233,6 +237,7 @@ class Executions {
   task::StreamRef& main_;
   const DeviceBuffers& buffers_;
   const double host_seconds_;
+  std::set<const Value*> read_;  // by the host, in this execution
   const std::vector<Part> parts_;
   std::vector<task::ModelRef> models_;  // of the sunk parts
   usize events_ = 0;

@@ -21,9 +21,12 @@ namespace {
 // Names and their values; a body sees those of the graph around it.
 class Scope {
  public:
-  Scope(Graph& graph, Scope* outer) : graph_(graph), outer_(outer) {}
+  // `turns`: a loop's, each of which may have values of other shapes.
+  Scope(Graph& graph, Scope* outer, bool turns = false)
+      : graph_(graph), outer_(outer), one_shape_(!turns && (outer == nullptr || outer->one_shape_)) {}
 
   Graph& graph() { return graph_; }
+  bool one_shape() const { return one_shape_; }
   void define(const std::string& name, Value* value, const ModelNode* node) {
     if (name.empty()) return;
     if (!values_.emplace(name, value).second)
@@ -35,7 +38,7 @@ class Scope {
     if (const auto at = values_.find(name); at != values_.end()) return at->second;
     if (outer_ == nullptr) return nullptr;
     Value* const from = outer_->find(name);
-    if (from == nullptr) return nullptr;
+    if (from == nullptr || &outer_->graph_ == &graph_) return from;
     Value* const here =
         from->constant ? graph_.add_constant(name, *from->constant) : graph_.add_input(name, from->type, from->shape);
     if (!from->constant) captured.push_back(name);
@@ -47,6 +50,7 @@ class Scope {
  private:
   Graph& graph_;
   Scope* outer_;
+  const bool one_shape_;  // values have the shapes that they have here whenever they are made
   std::unordered_map<std::string, Value*> values_;
 };
 
@@ -55,19 +59,24 @@ class Importer {
   Importer(const Model& model, const CustomOps& custom_ops, ShapeBinder* binder)
       : model_(model), custom_ops_(custom_ops), binder_(binder) {}
 
-  void graph(const ModelGraph& from, Scope& scope) {
+  void graph(const ModelGraph& from, Scope& scope) { scope.graph().outputs = values(from, scope); }
+
+ private:
+  // Makes the nodes; returns the outputs.
+  std::vector<Value*> values(const ModelGraph& from, Scope& scope) {
     for (const auto& [name, tensor] : from.constants)
       scope.define(name, scope.graph().add_constant(name, tensor), nullptr);
     for (const ModelNode& node : from.nodes)
       read(node, scope);
+    std::vector<Value*> out;
     for (const ModelValue& output : from.outputs) {
       Value* const value = scope.find(output.name);
       if (value == nullptr) fail(Fault::Input, "graph {}: the output '{}' is not made", from.name, output.name);
-      scope.graph().outputs.push_back(value);
+      out.push_back(value);
     }
+    return out;
   }
 
- private:
   i64 opset(const std::string& domain) const {
     const auto at = model_.opsets.find(domain);
     return at == model_.opsets.end() ? 1 : at->second;
@@ -102,6 +111,11 @@ class Importer {
   std::vector<Value*> with_bodies(const ModelNode& node, Scope& scope, std::vector<Value*> inputs,
                                   std::string_view type, std::initializer_list<std::string> keys) {
     const bool loop = type == "While";
+    if (!loop && scope.one_shape() && !inputs.empty() && inputs[0] != nullptr) {
+      const std::optional<Array> condition = known_contents(*inputs[0]);
+      if (condition && condition->size() == 1)
+        return chosen_body(node, scope, condition->values[0] != 0 ? "then_branch" : "else_branch");
+    }
     Node* const made = scope.graph().add_node(type, node.name, {}, 0);
     made->origins = {node.name};
     if (loop) made->attributes["carried"] = std::max<i64>(0, std::ssize(inputs) - 2);
@@ -110,7 +124,7 @@ class Importer {
       const auto from = node.bodies.find(key);
       if (from == node.bodies.end()) fail(Fault::Input, "{} ({}): it has no {}", node.name, node.op, key);
       auto& body = made->bodies.emplace_back(std::make_unique<Graph>(from->second.name));
-      Scope inner(*body, &scope);
+      Scope inner(*body, &scope, loop);
       if (loop && from->second.inputs.size() != inputs.size())
         fail(Fault::Input, "{} ({}): the body has {} inputs, not {}", node.name, node.op, from->second.inputs.size(),
              inputs.size());
@@ -150,6 +164,18 @@ class Importer {
     for (usize i = 0; i < node.outputs.size(); ++i)
       scope.graph().add_output(made, node.outputs[i].empty() ? node.name : node.outputs[i]);
     return known_outputs(*made, scope.graph());
+  }
+
+  // The branch of an If that alone runs, in place of the node: the other one may be wrong for these shapes.
+  std::vector<Value*> chosen_body(const ModelNode& node, Scope& scope, const std::string& key) {
+    const auto from = node.bodies.find(key);
+    if (from == node.bodies.end()) fail(Fault::Input, "{} ({}): it has no {}", node.name, node.op, key);
+    Scope inner(scope.graph(), &scope);
+    Reading x(scope.graph(), node, opset(""), {}, binder_of(scope.graph()));
+    std::vector<Value*> out;
+    for (Value* const v : values(from->second, inner))
+      out.push_back(x.make("Identity", {v}));
+    return out;
   }
 
   // A Scan as a loop whose turns take their slices of the inputs behind the carried ones.

@@ -34,7 +34,8 @@ ShapeBinder::ShapeBinder(Graph& graph, Data data, const std::map<std::string, Sh
 void ShapeBinder::read_inputs() {
   for (const Value* const v : graph_.inputs) {
     if (!v->shape.known())
-      fail(Fault::Unsupported, "the input {} has the shape {}; give --input_shape", v->name, text(v->shape));
+      fail(Fault::Unsupported, "the input {} has the shape {}; give --input_shape, and --dymShape or bins for -1 in it",
+           v->name, text(v->shape));
   }
   std::vector<Array> inputs = data_(graph_);
   VINCI_CHECK(inputs.size() == graph_.inputs.size());
@@ -127,6 +128,12 @@ std::vector<Shape> ShapeBinder::declared_outputs(const Node& node) const {
 void ShapeBinder::make_known(Node& node) {
   const std::vector<const Array*> in = arrays(node);
   const Op* const op = find_op(node.type);
+  // The branch that runs has the shapes.
+  if (node.branches() && !node.input(0)->constant) {
+    state(node, 0, *in[0]);
+    infer(node);
+    if (all_known(node)) return;
+  }
   bool stated = false;
   if (op != nullptr && node.bodies.empty()) {
     Inference x(node, in);
@@ -173,14 +180,17 @@ void ShapeBinder::state_extents(Node& node, const std::vector<const Array*>& in)
     fewer.erase(i);
     if (enough(fewer)) needed = fewer;
   }
-  for (const usize i : needed) {
-    Value* const operand = node.input(i);
-    node.set_input(i, graph_.add_constant(operand->name + "/read", Tensor(*in[i])));
-    // The host has its inputs and its own numbers.
-    if (operand->producer() == nullptr || host_.contains(operand)) continue;
-    for (const std::string& origin : node.origins)
-      reads_.emplace_back(operand, origin);
-  }
+  for (const usize i : needed)
+    state(node, i, *in[i]);
+}
+
+void ShapeBinder::state(Node& node, usize i, const Array& contents) {
+  Value* const operand = node.input(i);
+  node.set_input(i, graph_.add_constant(operand->name + "/read", Tensor(contents)));
+  // The host has its inputs and its own numbers.
+  if (operand->producer() == nullptr || host_.contains(operand)) return;
+  for (const std::string& origin : node.origins)
+    reads_.emplace_back(operand, origin);
 }
 
 }  // namespace vinci::graph

@@ -15,8 +15,8 @@ namespace vinci::graph {
 
 // Extents that follow from the data of a network get the values that given inputs make, node by node while the graph is
 // imported: results of NonZero and its kin are bound (bind_shape), and an operand that states extents, as the k of a
-// TopK, becomes a constant. Nodes whose shapes a compiler does not know are noted in Graph::unknown_shapes, with values
-// that the host has to read at run time.
+// TopK or the condition of branches with different shapes, becomes a constant. Nodes whose shapes a compiler does not
+// know are noted in Graph::unknown_shapes, with values that the host has to read at run time.
 class ShapeBinder {
  public:
   // Gives data for each input of the graph; asked when they are needed.
@@ -39,6 +39,8 @@ class ShapeBinder {
   Shape declared(const Value& value) const;
   void make_known(Node& node);
   void state_extents(Node& node, const std::vector<const Array*>& in);
+  // An operand becomes a constant, and the host reads it.
+  void state(Node& node, usize i, const Array& contents);
 
   void read_inputs();
 

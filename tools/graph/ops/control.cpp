@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "tools/graph/ops/known.h"
 #include "tools/graph/ops/run.h"
 
 // Nodes with bodies. What a body uses of the graph around it are inputs of the node, at the end, and of the body.
@@ -36,11 +37,22 @@ Shape larger(const Shape& a, const Shape& b) {
   return dims;
 }
 
+// The branch that is the only one to run, where the condition is known.
+const Graph* only_branch(const Node& node) {
+  if (node.has(kBins) || node.input(0) == nullptr) return nullptr;
+  const std::optional<Array> condition = known_contents(*node.input(0));
+  if (!condition || condition->size() != 1) return nullptr;
+  return node.bodies[chosen_branch(node, condition->values[0])].get();
+}
+
 // Inputs behind the first one are those of each branch. Branches for the bins of a dynamic batch give a tensor with
-// room for the largest; other branches that differ give an unknown extent.
+// room for the largest; other branches that differ give an unknown extent. A branch that will not run need not fit its
+// inputs: exporters write it for other shapes.
 void infer_branches(Inference& x) {
   if (x.node().bodies.empty()) x.refuse("it has no branches");
+  const Graph* const only = only_branch(x.node());
   for (const auto& body : x.node().bodies) {
+    if (only != nullptr && body.get() != only) continue;
     if (body->outputs.size() != x.node().outputs().size()) x.refuse("a branch has {} outputs", body->outputs.size());
     if (x.node().has(kBins)) {
       for (usize i = 0; i < body->inputs.size(); ++i)
@@ -51,10 +63,12 @@ void infer_branches(Inference& x) {
     infer(*body);
   }
   for (usize i = 0; i < x.node().outputs().size(); ++i) {
-    const auto& first = *x.node().bodies[0]->outputs[i];
+    const auto& first = *(only != nullptr ? *only : *x.node().bodies[0]).outputs[i];
     Shape shape = first.shape;
-    for (const auto& body : x.node().bodies)
+    for (const auto& body : x.node().bodies) {
+      if (only != nullptr) break;
       shape = x.node().has(kBins) ? larger(shape, body->outputs[i]->shape) : common(shape, body->outputs[i]->shape);
+    }
     x.set(i, first.type, shape);
   }
 }
@@ -77,14 +91,7 @@ void run_branch(Evaluation& x, usize branch) {
     }
   }
 }
-// Then, else; input 0 is the condition.
-void run_if(Evaluation& x) { run_branch(x, x.input(0).values.at(0) != 0 ? 0 : 1); }
-// Input 0 is the number of the branch; where there are not so many, the last one.
-void run_case(Evaluation& x) {
-  const double number = x.input(0).values.at(0);
-  const usize last = x.node.bodies.size() - 1;
-  run_branch(x, number >= 0 && number < static_cast<double>(last) ? static_cast<usize>(number) : last);
-}
+void run_chosen(Evaluation& x) { run_branch(x, chosen_branch(x.node, x.input(0).values.at(0))); }
 
 // The row of the table (input 1) that is equal to input 0; the number of rows where there is none.
 void infer_map_index(Inference& x) { x.set(0, DataType::i32, Shape()); }
@@ -203,8 +210,8 @@ void run_custom(Evaluation& x) {
 }
 
 constexpr auto kControlOps = std::to_array<Op>({
-    {"If", infer_if, run_if},
-    {"Case", infer_branches, run_case},
+    {"If", infer_if, run_chosen},
+    {"Case", infer_branches, run_chosen},
     {"MapIndex", infer_map_index, run_map_index},
     {"While", infer_loop, run_loop},
     {"FusedOp", infer_fused, run_fused, false},
@@ -212,6 +219,12 @@ constexpr auto kControlOps = std::to_array<Op>({
 });
 
 }  // namespace
+
+usize chosen_branch(const Node& node, double condition) {
+  if (node.type == "If") return condition != 0 ? 0 : 1;
+  const usize last = node.bodies.size() - 1;
+  return condition >= 0 && condition < static_cast<double>(last) ? static_cast<usize>(condition) : last;
+}
 
 std::span<const Op> control_ops() { return kControlOps; }
 

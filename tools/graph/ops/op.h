@@ -172,6 +172,9 @@ class Broadcast {
 // evaluate() drops what is beyond it and adds zeros that lack.
 void bind_shape(Node& node, usize output, const Dims& dims);
 
+// The body of an If or a Case that runs: then, else, or the one of this number, and the last one where there is none.
+usize chosen_branch(const Node& node, double condition);
+
 // Types and shapes of the outputs of a node from its inputs; returns whether anything changed. A node without an Op is
 // Fault::Unsupported.
 bool infer(Node& node);

@@ -20,11 +20,7 @@ namespace {
 // The branch that a constant condition chooses.
 const Graph* chosen(const Node& node) {
   const auto condition = scalar(node.input(0));
-  if (!condition) return nullptr;
-  if (node.type == "If") return node.bodies[*condition != 0 ? 0 : 1].get();
-  const usize last = node.bodies.size() - 1;
-  const bool there = *condition >= 0 && *condition < static_cast<double>(last);
-  return node.bodies[there ? static_cast<usize>(*condition) : last].get();
+  return condition ? node.bodies[chosen_branch(node, *condition)].get() : nullptr;
 }
 
 // Copies the nodes of a body in front of the node, with these inputs; `suffix` tells copies of one body apart. Returns
@@ -45,6 +41,7 @@ std::vector<Value*> inline_body(Graph& graph, Node& node, const Graph& body, con
     Node* const made = graph.add_node(from->type, from->name + suffix, operands, from->outputs().size(), &node);
     made->attributes = from->attributes;
     made->origins = from->origins;
+    if (graph.unknown_shape(node)) made->origins.insert(made->origins.end(), node.origins.begin(), node.origins.end());
     for (const auto& inner : from->bodies)
       made->bodies.push_back(inner->clone());
     for (usize i = 0; i < from->outputs().size(); ++i)
@@ -63,8 +60,10 @@ void hand_on(Graph& graph, Node& node, const std::vector<Value*>& results, const
   std::set<const Value*> named;
   for (usize i = 0; i < node.outputs().size(); ++i) {
     Value* made = results[i];
+    if (made == nullptr) continue;  // nothing uses it
     if (!own.contains(made) || !named.insert(made).second) {
       made = graph.add_node("Identity", node.name, {made}, 1, &node)->output();
+      if (graph.unknown_shape(node)) made->producer()->origins = node.origins;
       infer(*made->producer());
     }
     std::swap(made->name, node.output(i)->name);
@@ -106,11 +105,20 @@ Visit unroll_loop(Graph& graph, Node& node) {
   const Graph& body = *node.bodies.at(0);
   const auto turns = scalar(node.input(0));
   const auto begins = node.input(1) == nullptr ? std::optional(1.0) : scalar(node.input(1));
-  if (!turns || !begins || !(*begins != 0 && always_goes_on(body)))
-    return Visit::refused({&node}, "the number of its turns is not known");
-  if (*turns < 1 || *turns > kMostTurns || *turns * static_cast<double>(body.nodes().size()) > kMostNodes)
-    return Visit::refused({&node}, "it has no turns, or too many");
   const auto carried = static_cast<usize>(node.integer("carried"));
+  if ((turns && *turns < 1) || (begins && *begins == 0)) {
+    for (usize i = carried; i < node.outputs().size(); ++i) {
+      if (graph.use_count(node.output(i)) > 0) return Visit::refused({&node}, "it stacks results of no turns");
+    }
+    std::vector<Value*> results(node.outputs().size());
+    std::copy_n(node.inputs().begin() + 2, carried, results.begin());
+    hand_on(graph, node, results, {});
+    return Visit::gone;
+  }
+  if (!turns || !begins || !always_goes_on(body))
+    return Visit::refused({&node}, "the number of its turns is not known");
+  if (*turns > kMostTurns || *turns * static_cast<double>(body.nodes().size()) > kMostNodes)
+    return Visit::refused({&node}, "it has too many turns");
   std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
   std::vector<std::vector<Value*>> pieces(node.outputs().size() - carried);
   Array go(DataType::boolean, {});
