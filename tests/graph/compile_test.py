@@ -108,6 +108,69 @@ class Compile(unittest.TestCase):
             self.assertEqual(failed.returncode, 2 if message == "no extent" else failed.returncode)
             self.assertIn(message, failed.stderr)
 
+    def functions_model(self, name, functions, nodes, outputs, opset=13):
+        value, opsets = onnx.helper.make_tensor_value_info, [onnx.helper.make_opsetid("", 13), onnx.helper.make_opsetid("my", 1)]
+        made = [
+            onnx.helper.make_function("my", f, ins, outs, body, [onnx.helper.make_opsetid("", opset), opsets[1]], attributes)
+            for f, ins, outs, body, attributes in functions
+        ]
+        graph = onnx.helper.make_graph(nodes, "net", [value("x", onnx.TensorProto.FLOAT, [4, 32])],
+                                       [value(y, onnx.TensorProto.FLOAT, None) for y in outputs])
+        path = self.work / f"{name}.onnx"
+        onnx.save(onnx.helper.make_model(graph, opset_imports=opsets, functions=made), str(path))
+        return path
+
+    def test_functions_of_the_model(self):
+        node = onnx.helper.make_node
+        along = node("Softmax", ["a"], ["s"], name="soft")
+        reference = along.attribute.add()
+        reference.name, reference.ref_attr_name, reference.type = "axis", "along", onnx.AttributeProto.INT
+        functions = [("Soft", ["a"], ["s"], [along], ["along"]),
+                     ("Twice", ["a"], ["b", "a"], [node("Add", ["a", "a"], ["b"])], []),
+                     ("Both", ["a", "k"], ["r"],
+                      [node("Twice", ["a"], ["t", "same"], domain="my"), node("Soft", ["t"], ["s"], domain="my", along=0),
+                       node("Mul", ["s", "same"], ["r"])], [])]
+        nodes = [node("Both", ["x", ""], ["y"], domain="my", name="both"), node("Soft", ["x"], ["z"], domain="my", along=1)]
+        path = self.functions_model("functions", functions, nodes, ["y", "z"])
+        x = numpy.random.default_rng(3).standard_normal((4, 32)).astype(numpy.float32)
+        numpy.save(self.work / "functions.npy", x)
+        out, table, _ = self.compiled("Ascend910B1", "--precision_mode", "must_keep_origin_dtype", "--input",
+                                      f"x:{self.work / 'functions.npy'}", model=path)
+        self.assertIn("both/Soft/soft", table)
+        run = vinci("run", out / "functions.yaml", "--chip", "ascend-910b1", "--mode", "functional", "-o", out / "run")
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+        def soft(v, axis):
+            e = numpy.exp(v - v.max(axis=axis, keepdims=True))
+            return e / e.sum(axis=axis, keepdims=True)
+
+        numpy.testing.assert_allclose(numpy.load(out / "run" / "y.npy"), soft(2 * x, 0) * x, atol=1e-4)
+        numpy.testing.assert_allclose(numpy.load(out / "run" / "z.npy"), soft(x, 1), atol=1e-4)
+
+    def test_functions_that_have_no_end(self):
+        node = onnx.helper.make_node
+        calls = [("F", ["a"], ["b"], [node("F", ["a"], ["b"], domain="my")], [])]
+        wide = [(f"F{i}", ["a"], ["b"], [node(f"F{i + 1}", ["a"], [b], domain="my") for b in ("b", "c", "d")], [])
+                for i in range(25)] + [("F25", ["a"], ["b"], [node("Relu", ["a"], ["b"])], [])]
+        for functions, op, opset, message in ((calls, "F", 13, "functions call each other more than 32 deep"),
+                                              (wide, "F0", 13, "functions of more than 1048576 nodes"),
+                                              (wide[-1:], "F25", 11, "of version 11 of the operators"),
+                                              (wide[-1:], "F24", 13, "the operator is not supported")):
+            path = self.functions_model("endless", functions, [node(op, ["x"], ["y"], domain="my")], ["y"], opset)
+            failed = vinci("compile", path, "-o", self.work / "endless")
+            self.assertIn(failed.returncode, (2, 4))
+            self.assertIn(message, failed.stderr)
+
+    def test_many_nodes_without_a_name(self):
+        nodes = [onnx.helper.make_node("Relu", [f"v{i}"], [f"v{i + 1}"]) for i in range(20_000)]
+        graph = onnx.helper.make_graph(nodes, "net", [onnx.helper.make_tensor_value_info("v0", onnx.TensorProto.FLOAT, [8])],
+                                       [onnx.helper.make_tensor_value_info("v20000", onnx.TensorProto.FLOAT, None)])
+        path = self.work / "nameless.onnx"
+        onnx.save(onnx.helper.make_model(graph), str(path))
+        begin = time.monotonic()
+        self.assertEqual(vinci("compile", path, "--mode", "3").returncode, 0)
+        self.assertLess(time.monotonic() - begin, 10)
+
     def test_an_encoder_layer_of_bert(self):
         bert = self.work / "bert.onnx"
         subprocess.run([sys.executable, MAKE, "bert", bert, "--size", "small"], check=True)

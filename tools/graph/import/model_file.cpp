@@ -10,7 +10,10 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "isa/base/error.h"
 #include "sim/io/input_file.h"
@@ -24,6 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr int kMaxDepth = 100;  // of nested messages; the default of protobuf
 constexpr usize kMaxRank = 32;
+constexpr usize kMaxCalls = 32;        // of functions by functions
+constexpr usize kMaxCalled = 1 << 20;  // nodes of functions in place of calls
 
 class Reader {
  public:
@@ -34,9 +39,11 @@ class Reader {
     Model out;
     out.producer = m.producer_name();
     for (const auto& set : m.opset_import())
-      out.opsets[set.domain() == "ai.onnx" ? "" : set.domain()] = set.version();
-    if (m.functions_size() != 0) refuse("functions of the model ('{}') are not supported", m.functions(0).name());
+      opsets_[domain_of(set.domain())] = set.version();
+    for (const auto& function : m.functions())
+      functions_.insert_or_assign({domain_of(function.domain()), function.name()}, &function);
     out.graph = graph(m.graph());
+    out.opsets = opsets_;
     return out;
   }
 
@@ -177,14 +184,143 @@ class Reader {
     unsupported("{}: attribute '{}' has a type that is not supported", node, a.name());
   }
 
+  static std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+  // Unique in the model.
+  std::string name_of(const std::string& wanted) {
+    std::string out = wanted;
+    for (u32& next = next_[wanted]; !names_.insert(out).second;)
+      out = fmt::format("{}_{}", wanted, ++next);
+    return out;
+  }
+
+  // A node, or the nodes of the function of the model that it calls.
+  void add(const onnx::NodeProto& n, std::vector<ModelNode>& out) {
+    const auto function = functions_.find({domain_of(n.domain()), n.op_type()});
+    if (function == functions_.end()) {
+      out.push_back(node(n));
+    } else {
+      call(n, *function->second, out);
+    }
+  }
+
+  void call(const onnx::NodeProto& n, const onnx::FunctionProto& function, std::vector<ModelNode>& out) {
+    const std::string name = name_of(n.name().empty() ? n.op_type() : n.name());
+    if (calls_ == kMaxCalls)
+      refuse("{} ({}): functions call each other more than {} deep", name, n.op_type(), kMaxCalls);
+    if (n.input_size() > function.input_size() || n.output_size() > function.output_size())
+      refuse("{} ({}): {} inputs and {} outputs, but the function has {} and {}", name, n.op_type(), n.input_size(),
+             n.output_size(), function.input_size(), function.output_size());
+    for (const auto& set : function.opset_import()) {
+      const auto at = opsets_.find(domain_of(set.domain()));
+      if (at != opsets_.end() && at->second != set.version())
+        unsupported("function {}: it is of version {} of the operators '{}', the model of version {}", function.name(),
+                    set.version(), set.domain(), at->second);
+      opsets_.emplace(domain_of(set.domain()), set.version());
+    }
+    // Its values by their names there; all others get the name of the call in front.
+    std::map<std::string, std::string> values{{"", ""}};
+    std::vector<onnx::NodeProto> copies;  // results that are no results of a node of their own
+    for (int i = 0; i < function.input_size(); ++i)
+      values[function.input(i)] = i < n.input_size() ? n.input(i) : "";
+    for (int i = 0; i < n.output_size(); ++i) {
+      if (n.output(i).empty()) continue;
+      if (!values.emplace(function.output(i), n.output(i)).second) {
+        onnx::NodeProto copy;
+        copy.set_op_type("Identity");
+        copy.set_name(name);
+        copy.add_input(values.at(function.output(i)));
+        copy.add_output(n.output(i));
+        copies.push_back(copy);
+      }
+    }
+    ++calls_;
+    for (const onnx::NodeProto& inner : function.node()) {
+      onnx::NodeProto made = inner;
+      made.set_name(fmt::format("{}/{}", name, inner.name().empty() ? inner.op_type() : inner.name()));
+      rename(made, name, values);
+      bind_attributes(made, n, function);
+      if (++called_ > kMaxCalled) refuse("{} ({}): functions of more than {} nodes", name, n.op_type(), kMaxCalled);
+      add(made, out);
+    }
+    --calls_;
+    for (const onnx::NodeProto& copy : copies)
+      out.push_back(node(copy));
+  }
+
+  // Values of a function, also where branches and loops use them.
+  static void rename(onnx::NodeProto& n, const std::string& call, std::map<std::string, std::string>& values) {
+    const auto renamed = [&](const std::string& from) {
+      return values.emplace(from, fmt::format("{}/{}", call, from)).first->second;
+    };
+    for (std::string& v : *n.mutable_input())
+      v = renamed(v);
+    for (std::string& v : *n.mutable_output())
+      v = renamed(v);
+    for (auto& a : *n.mutable_attribute()) {
+      if (!a.has_g()) continue;
+      onnx::GraphProto& g = *a.mutable_g();
+      for (auto& t : *g.mutable_initializer())
+        t.set_name(renamed(t.name()));
+      for (auto& v : *g.mutable_input())
+        v.set_name(renamed(v.name()));
+      for (auto& inner : *g.mutable_node())
+        rename(inner, call, values);
+      for (auto& v : *g.mutable_output())
+        v.set_name(renamed(v.name()));
+    }
+  }
+
+  // Of an attribute of the function. Versions of ONNX before 1.13 do not know the field.
+  template <class Function>
+  static std::optional<onnx::AttributeProto> default_of(const std::string& name, const Function& function) {
+    constexpr int kAttributeProto = 11;
+    const auto& unknown = function.unknown_fields();
+    for (int i = 0; i < unknown.field_count(); ++i) {
+      const auto& field = unknown.field(i);
+      onnx::AttributeProto value;
+      if (field.number() == kAttributeProto && field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
+          value.ParseFromString(field.length_delimited()) && value.name() == name)
+        return value;
+    }
+    if constexpr (requires { function.attribute_proto(); }) {
+      for (const auto& value : function.attribute_proto()) {
+        if (value.name() == name) return value;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Attributes that refer to those of the function: what the call gives, or the default; neither leaves them out.
+  void bind_attributes(onnx::NodeProto& n, const onnx::NodeProto& call, const onnx::FunctionProto& function) const {
+    google::protobuf::RepeatedPtrField<onnx::AttributeProto> bound;
+    for (const auto& a : n.attribute()) {
+      if (a.ref_attr_name().empty()) {
+        *bound.Add() = a;
+        if (!a.has_g()) continue;
+        for (auto& inner : *bound.Mutable(bound.size() - 1)->mutable_g()->mutable_node())
+          bind_attributes(inner, call, function);
+        continue;
+      }
+      const onnx::AttributeProto* value = nullptr;
+      for (const auto& given : call.attribute()) {
+        if (given.name() == a.ref_attr_name()) value = &given;
+      }
+      const std::optional<onnx::AttributeProto> otherwise =
+          value == nullptr ? default_of(a.ref_attr_name(), function) : *value;
+      if (!otherwise) continue;
+      onnx::AttributeProto& made = *bound.Add();
+      made = *otherwise;
+      made.set_name(a.name());
+    }
+    n.mutable_attribute()->Swap(&bound);
+  }
+
   ModelNode node(const onnx::NodeProto& n) {
     ModelNode out;
-    out.domain = n.domain() == "ai.onnx" ? "" : n.domain();
+    out.domain = domain_of(n.domain());
     out.op = n.op_type();
-    const std::string wanted = n.name().empty() ? n.op_type() : n.name();
-    out.name = wanted;
-    for (u32 i = 1; !names_.insert(out.name).second; ++i)
-      out.name = fmt::format("{}_{}", wanted, i);
+    out.name = name_of(n.name().empty() ? n.op_type() : n.name());
     out.inputs.assign(n.input().begin(), n.input().end());
     out.outputs.assign(n.output().begin(), n.output().end());
     for (const auto& a : n.attribute()) {
@@ -209,13 +345,18 @@ class Reader {
     for (const auto& v : g.output())
       out.outputs.push_back({.name = v.name()});
     for (const auto& n : g.node())
-      out.nodes.push_back(node(n));
+      add(n, out.nodes);
     return out;
   }
 
   std::string path_;
   fs::path folder_;
-  std::set<std::string> names_;  // of nodes
+  std::set<std::string> names_;      // of nodes
+  std::map<std::string, u32> next_;  // number of a node of the name
+  std::map<std::string, i64> opsets_;
+  std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> functions_;  // by domain and name
+  usize calls_ = 0;                                                                      // that are open
+  usize called_ = 0;                                                                     // nodes of all calls
 };
 
 template <class Message>
