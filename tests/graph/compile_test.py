@@ -171,6 +171,17 @@ class Compile(unittest.TestCase):
         self.assertEqual(vinci("compile", path, "--mode", "3").returncode, 0)
         self.assertLess(time.monotonic() - begin, 10)
 
+    def test_integers_that_the_reference_does_not_hold(self):
+        value = onnx.helper.make_tensor_value_info
+        graph = onnx.helper.make_graph([onnx.helper.make_node("Neg", ["x"], ["y"])], "net",
+                                       [value("x", onnx.TensorProto.INT64, [2])], [value("y", onnx.TensorProto.INT64, None)])
+        path, data = self.work / "wide.onnx", self.work / "wide.npy"
+        onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)]), str(path))
+        for number, code in ((2**53 + 2, 0), (2**53 + 1, 4)):
+            numpy.save(data, numpy.array([number, -1], numpy.int64))
+            result = vinci("compile", path, "-o", self.work / "wide", "--input", f"x:{data}")
+            self.assertEqual(result.returncode, code, result.stderr)
+
     def test_an_encoder_layer_of_bert(self):
         bert = self.work / "bert.onnx"
         subprocess.run([sys.executable, MAKE, "bert", bert, "--size", "small"], check=True)

@@ -154,6 +154,13 @@ TEST(Readers, RefuseOperandsAndWordsThatTheOperatorDoesNotHave) {
   }
 }
 
+TEST(Readers, IntegersWrapExactly) {
+  const Array x(DataType::i32, {3}, {2147483647, -2147483648.0, 46341}), u(DataType::u32, {1}, {4294967295.0});
+  const std::vector<double> squares = value_of({"", "Mul", {x, x}})[0].values;
+  EXPECT_EQ(squares, (std::vector<double>{1, 0, -2147479015}));
+  EXPECT_EQ(value_of({"", "Mul", {u, u}})[0].values, std::vector<double>{1});
+}
+
 struct Moments {
   double mean = 0, variance = 0, squares = 0;
 };

@@ -25,9 +25,13 @@ graph::Array read_npy(const std::string& path) {
   const auto type = std::ranges::find(graph::kDataTypes, std::string_view(header.dtype), &graph::DataTypeInfo::npy);
   VINCI_CHECK(type != graph::kDataTypes.end());
   const graph::Dims dims(header.shape.begin(), header.shape.end());
-  return graph::Tensor(static_cast<graph::DataType>(type - graph::kDataTypes.begin()), dims,
-                       file.read(header.data_offset, header.data_bytes))
-      .array();
+  const graph::Tensor tensor(static_cast<graph::DataType>(type - graph::kDataTypes.begin()), dims,
+                             file.read(header.data_offset, header.data_bytes));
+  graph::Array array = tensor.array();
+  if (type->bytes == sizeof(i64) && !type->floating &&
+      !std::ranges::equal(graph::Tensor(array).bytes(), tensor.bytes()))
+    fail(Fault::Unsupported, "{}: it has integers beyond 2^53, which the reference does not hold exactly", path);
+  return array;
 }
 
 // The least number that a node takes as its first operand, and what its results are infinite at is not near: nothing

@@ -106,7 +106,6 @@ void binary_with(Evaluation& x) {
 
 double add(double a, double b) { return a + b; }
 double sub(double a, double b) { return a - b; }
-double mul(double a, double b) { return a * b; }
 double maximum(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double minimum(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 double power(double a, double b) { return std::pow(a, b); }
@@ -120,6 +119,16 @@ double logical_or(double a, double b) { return a != 0 || b != 0 ? 1 : 0; }
 double logical_xor(double a, double b) { return (a != 0) != (b != 0) ? 1 : 0; }
 double prelu(double v, double slope) { return v < 0 ? v * slope : v; }
 
+// Of integers that wrap, the low bits count, which a double of their product may not have.
+auto multiply(const Node& /*node*/, DataType type) {
+  constexpr double kExact = 0x1p53;
+  return [wraps = !is_float(type) && info(type).bytes <= sizeof(u32)](double a, double b) {
+    const double product = a * b;
+    if (!wraps || std::abs(product) < kExact) return product;
+    const u64 whole = static_cast<u64>(static_cast<i64>(a)) * static_cast<u64>(static_cast<i64>(b));
+    return static_cast<double>(static_cast<u32>(whole));
+  };
+}
 auto divide(const Node& node, DataType type) {
   return [&node, whole = !is_float(type)](double a, double b) {
     if (!whole) return a / b;
@@ -249,7 +258,7 @@ constexpr auto kElementwiseOps = std::to_array<Op>({
     {"IsInf", infer_predicate, unary_with<is_inf>},
     pair<add>("Add"),
     pair<sub>("Sub"),
-    pair<mul>("Mul"),
+    {"Mul", infer_broadcast, binary_with<multiply>},
     pair<maximum>("Maximum"),
     pair<minimum>("Minimum"),
     pair<power>("Pow"),
