@@ -171,6 +171,21 @@ class Compile(unittest.TestCase):
         self.assertEqual(vinci("compile", path, "--mode", "3").returncode, 0)
         self.assertLess(time.monotonic() - begin, 10)
 
+    def test_files_of_outputs(self):
+        names = ["a/b", "a_b", "a b"]
+        graph = onnx.helper.make_graph(
+            [onnx.helper.make_node(op, ["x"], [y]) for op, y in zip(("Relu", "Neg", "Abs"), names)], "net",
+            [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [8])],
+            [onnx.helper.make_tensor_value_info(y, onnx.TensorProto.FLOAT, None) for y in names])
+        path = self.work / "names.onnx"
+        onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)]), str(path))
+        out, _, _ = self.compiled("Ascend910B1", model=path)
+        run = vinci("run", out / "names.yaml", "--chip", "ascend-910b1", "--mode", "functional", "-o", out / "run")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        y = {f: numpy.load(out / "run" / f"{f}.npy") for f in ("a_b", "a_b_1", "a_b_2")}
+        numpy.testing.assert_array_equal(y["a_b_1"], numpy.maximum(-y["a_b"], 0))
+        numpy.testing.assert_array_equal(y["a_b_2"], abs(y["a_b"]))
+
     def test_integers_that_the_reference_does_not_hold(self):
         value = onnx.helper.make_tensor_value_info
         graph = onnx.helper.make_graph([onnx.helper.make_node("Neg", ["x"], ["y"])], "net",
@@ -181,6 +196,15 @@ class Compile(unittest.TestCase):
             numpy.save(data, numpy.array([number, -1], numpy.int64))
             result = vinci("compile", path, "-o", self.work / "wide", "--input", f"x:{data}")
             self.assertEqual(result.returncode, code, result.stderr)
+
+    def test_options_that_contradict(self):
+        for options, message in ((["--input_shape", "x:1,16,32,32;x:2,16,32,32"], "--input_shape: 'x' is there twice"),
+                                 (["--dynamic_batch_size", ","], "E10035: --dynamic_batch_size has no bins"),
+                                 (["--host_op_time", "nan"], "--host_op_time: it is no number")):
+            failed = vinci("compile", self.model, "-o", self.work / "contradict", *options)
+            self.assertEqual(failed.returncode, 2, failed.stderr)
+            self.assertIn(message, failed.stderr)
+            self.assertFalse((self.work / "contradict").exists())
 
     def test_an_encoder_layer_of_bert(self):
         bert = self.work / "bert.onnx"

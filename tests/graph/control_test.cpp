@@ -119,6 +119,7 @@ TEST_P(Control, BinsHaveABranchEach) {
   for (const double batch : {1.0, 2.0, 5.0}) {
     inputs[1].values = {batch};
     right_end_to_end(network, inputs);
+    EXPECT_THAT(run_on_device(network, inputs).findings, ::testing::IsEmpty()) << batch;
   }
 }
 
@@ -139,6 +140,7 @@ TEST(Bins, RefuseWhatTheInputsDoNotHave) {
   EXPECT_THAT(message(std::vector<std::vector<i64>>(101, {1})), ::testing::HasSubstr("E10036"));
   EXPECT_THAT(message({{1, 2, 3}, {1, 2, 4}}),
               ::testing::HasSubstr("E10045: a bin has 3 values, but the inputs have 2"));
+  EXPECT_THAT(message({{1}, {2}}), ::testing::HasSubstr("E10045: a bin has 1 values, but the inputs have 2"));
   EXPECT_THAT(message({{1, 2}, {1}}), ::testing::HasSubstr("E10037"));
   EXPECT_THAT(message({{1, 0}, {1, 1}}), ::testing::HasSubstr("E10038"));
   EXPECT_THAT(message({{1, 2}, {1, 2}}), ::testing::HasSubstr("E10039: the bin 1,2 is there twice"));

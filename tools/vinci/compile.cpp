@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -72,7 +73,8 @@ std::map<std::string, graph::Shape> parse_shapes(const std::string& option, std:
     for (const std::string& extent : run::split_list(std::string_view(part).substr(colon + 1), ',')) {
       dims.push_back(extent_of(option, extent, least));
     }
-    out.insert_or_assign(part.substr(0, colon), graph::Shape(dims));
+    if (!out.emplace(part.substr(0, colon), graph::Shape(dims)).second)
+      fail_at(Fault::Input, option, "'{}' is there twice", part.substr(0, colon));
   }
   return out;
 }
@@ -93,6 +95,8 @@ std::vector<std::vector<i64>> parse_bins(const CompileOptions& o) {
         values.push_back(extent_of("--dynamic_dims", v, 1));
     }
   }
+  if (out.empty() && !(o.batches.empty() && o.dims.empty()))
+    fail(Fault::Input, "E10035: {} has no bins", o.dims.empty() ? "--dynamic_batch_size" : "--dynamic_dims");
   return out;
 }
 
@@ -229,6 +233,7 @@ graph::ImportOptions import_options(const CompileOptions& o, const CustomKernels
 }
 
 void compile(const CompileOptions& o) {
+  if (std::isnan(o.host_op_us)) fail(Fault::Input, "--host_op_time: it is no number");
   const graph::Model model = graph::read_onnx(o.model);
   CustomKernels kernels(o.custom_ops);
   if (o.mode == 3) return print_support(model, kernels.ops());

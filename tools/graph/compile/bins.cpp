@@ -25,7 +25,14 @@ usize unknown_extents(const Graph& graph) {
   return out;
 }
 
-void check(const std::vector<std::vector<i64>>& bins, usize extents) {
+// One value for several extents is a batch, which inputs have as their first axis.
+bool all_first(const Graph& graph) {
+  return std::ranges::all_of(graph.inputs, [](const Value* v) {
+    return std::ranges::count(v->shape.dims(), Shape::kUnknown) == (v->shape.rank() > 0 && v->shape[0] < 0 ? 1 : 0);
+  });
+}
+
+void check(const std::vector<std::vector<i64>>& bins, usize extents, bool batch) {
   if (bins.size() < kLeastBins)
     fail(Fault::Input, "E10035: {} bins, but at least {} are needed", bins.size(), kLeastBins);
   if (bins.size() > kMostBins)
@@ -35,7 +42,7 @@ void check(const std::vector<std::vector<i64>>& bins, usize extents) {
   for (const std::vector<i64>& bin : bins) {
     if (bin.size() != bins[0].size())
       fail(Fault::Input, "E10037: bins of {} and of {} values", bins[0].size(), bin.size());
-    if (bin.size() != 1 && bin.size() != extents)
+    if (bin.size() != extents && !(bin.size() == 1 && batch))
       fail(Fault::Input, "E10045: a bin has {} values, but the inputs have {} extents of -1", bin.size(), extents);
     for (const i64 v : bin) {
       if (v <= 0) fail(Fault::Input, "E10038: {} in a bin must be greater than 0", v);
@@ -69,7 +76,7 @@ u64 elements(const Graph& graph) {
 }  // namespace
 
 std::unique_ptr<Graph> clone_for_bins(const Graph& graph, const std::vector<std::vector<i64>>& bins) {
-  check(bins, unknown_extents(graph));
+  check(bins, unknown_extents(graph), all_first(graph));
   auto out = std::make_unique<Graph>(graph.name);
   std::vector<std::unique_ptr<Graph>> branches;
   for (usize i = 0; i < bins.size(); ++i) {

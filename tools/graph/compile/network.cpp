@@ -6,6 +6,7 @@
 #include <array>
 
 #include "isa/base/error.h"
+#include "sim/task/load.h"
 #include "tools/graph/compile/partition.h"
 #include "tools/graph/compile/storage.h"
 #include "tools/graph/compile/streams.h"
@@ -43,10 +44,13 @@ void check_room(const Group& group, const Kernel& kernel, const Tiling& tiling, 
   check("UB", needs.ub, has.ub);
 }
 
-// Tensors without elements have no place in memory.
-void refuse_empty(const Value& value, const std::string& where) {
+// Tensors without elements have no place in memory, and the largest ones have none, either.
+void refuse_size(const Value& value, const std::string& where) {
   if (value.shape.known() && value.shape.elements() == 0)
     fail(Fault::Unsupported, "{}: {} has the shape {}, which has no elements", where, value.name, text(value.shape));
+  if (value.shape.known() && value.shape.elements() > task::kMaxBufferBytes / info(value.type).bytes)
+    fail(Fault::Limit, "{}: {} has the shape {}; a device has room for {} GiB", where, value.name, text(value.shape),
+         task::kMaxBufferBytes >> 30);
 }
 
 void check_shapes(const Graph& graph) {
@@ -80,7 +84,7 @@ Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, co
                             .dump = options.dump});
   for (const auto* const list : {&out.graph->inputs, &out.graph->outputs}) {
     for (const Value* const v : *list)
-      refuse_empty(*v, "the network");
+      refuse_size(*v, "the network");
   }
   check_shapes(*out.graph);
   copy_branch_outputs(*out.graph);
@@ -92,7 +96,7 @@ Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, co
     }
     const Group group(node);
     for (const Value* const v : group.inputs())
-      refuse_empty(*v, node.name);
+      refuse_size(*v, node.name);
     const Kernel& kernel = kernel_for(group, out.chip);
     check_formats(group, kernel, out.chip);
     Tiling tiling = kernel.tilings(group, out.chip).at(0);

@@ -282,13 +282,28 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
     for (const Value* const v : n.node->outputs())
       fill_behind(*v, buffers, main);
   }
+  // A bin leaves what is behind its elements, which is copied with them.
+  for (const auto& node : graph.nodes()) {
+    if (!node->has(kBins)) continue;
+    for (const Value* const v : node->outputs())
+      main.memset(buffers.at(v), 0, stored_bytes(*v));
+  }
   Executions executions(network, s, main, buffers, options.host_seconds);
   executions.add(options.executions);
   if (options.places != nullptr) *options.places = executions.tasks.places;
   const usize outputs = graph.outputs.size() - graph.host_reads.size();
-  for (const Value* const v : std::span(graph.outputs).first(outputs)) {
+  // A file has the name of its output where that can be the name of a file, whatever others become.
+  std::vector<std::string> names_of_files(outputs);
+  for (const bool plain : {true, false}) {
+    for (usize i = 0; i < outputs; ++i) {
+      const std::string& output = graph.outputs[i]->name;
+      if ((PlainNames().add(output) == output) == plain) names_of_files[i] = files.add(output) + ".npy";
+    }
+  }
+  for (usize i = 0; i < outputs; ++i) {
+    const Value* const v = graph.outputs[i];
     const task::BufferRef host = s.host({.name = names.add("out_" + v->name),
-                                         .output = files.add(v->name) + ".npy",
+                                         .output = names_of_files[i],
                                          .dtype = dtype_of(*v),
                                          .shape = stored_extents(*v)});
     main.memcpy(host, buffers.at(v), stored_bytes(*v));
