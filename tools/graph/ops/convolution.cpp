@@ -273,8 +273,6 @@ std::optional<Resized> resized(const Node& node, const Dims& in, const std::opti
                                const std::optional<std::vector<i64>>& sizes, const std::vector<double>& roi) {
   Resized r{.scale = std::vector<double>(in.size(), 1), .out = in};
   const bool crop = node.string("coordinate_transformation_mode") == "tf_crop_and_resize";
-  if (crop && roi.size() != 2 * in.size())
-    fail(Fault::Input, "{} ({}): a region of {} numbers for {} axes", node.name, node.type, roi.size(), in.size());
   if (sizes && !sizes->empty()) {
     if (sizes->size() != in.size()) fail(Fault::Input, "{} ({}): {} sizes", node.name, node.type, sizes->size());
     const bool scaled = scales && scales->size() == in.size();  // extents that were rounded
@@ -286,6 +284,7 @@ std::optional<Resized> resized(const Node& node, const Dims& in, const std::opti
     return r;
   }
   if (!scales || scales->size() != in.size()) return std::nullopt;
+  if (crop && roi.size() != 2 * in.size()) return std::nullopt;  // not known yet
   for (usize a = 0; a < in.size(); ++a) {
     const double part = crop ? roi.at(a + in.size()) - roi.at(a) : 1;
     r.scale[a] = (*scales)[a];
@@ -361,6 +360,8 @@ void resize(Evaluation& x) {
   if (x.has(2)) scales = x.input(2).values;
   if (x.has(3)) sizes = x.input(3).integers();
   const std::vector<double> roi = x.has(1) ? x.input(1).values : std::vector<double>{};
+  if (x.node.string("coordinate_transformation_mode") == "tf_crop_and_resize" && roi.size() != 2 * in.rank())
+    fail(Fault::Input, "{} ({}): a region of {} numbers for {} axes", x.node.name, x.node.type, roi.size(), in.rank());
   const auto r = resized(x.node, in.dims, scales, sizes, roi);
   if (!r) fail(Fault::Input, "{} ({}): neither scales nor sizes", x.node.name, x.node.type);
   const std::string rule = x.node.string("coordinate_transformation_mode", "half_pixel");
