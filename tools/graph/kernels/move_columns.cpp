@@ -19,7 +19,7 @@ namespace {
 
 using isa::PipeId, isa::Reg, isa::Type;
 
-constexpr u64 kStreams = 16, kStreamBlock = 32, kMostRepeats = 255;
+constexpr u64 kColumnStreams = 16, kStreamBlock = 32, kColumnRepeats = 255;
 constexpr usize kMostParts = 1024;
 
 // `width` columns of an input, from one place in a row to another; elements of 32 bits are two columns.
@@ -139,13 +139,13 @@ u64 bytes_of(const ColumnMove& x, u64 rows, u64 slots) {
   u64 in = 0;
   for (const auto& [input, width] : x.in_width)
     in += ColumnStream(rows, width, false).pitch();
-  return (slots == 1 ? 2 * std::max(in, out) : (slots + 1) * (in + out)) * kStreams * 2;
+  return (slots == 1 ? 2 * std::max(in, out) : (slots + 1) * (in + out)) * kColumnStreams * 2;
 }
 
 // About the cycles of the core with most tiles: bursts, as the scalar unit issues them, and elements of a stream.
 u64 columns_cost(const ColumnMove& x, u64 rows, const config::ChipConfig& chip) {
   constexpr u64 kOfBurst = 100, kOfElement = 1;
-  const u64 tiles = ceil_div(x.rows, rows * kStreams), streams = std::min(kStreams, ceil_div(x.rows, rows));
+  const u64 tiles = ceil_div(x.rows, rows * kColumnStreams), streams = std::min(kColumnStreams, ceil_div(x.rows, rows));
   const ColumnStream stored(rows, x.out_width, true);
   u64 bursts = stored.one_burst() ? 1 : 2 * streams, elements = stored.pitch();
   for (const auto& [input, width] : x.in_width) {
@@ -252,8 +252,8 @@ class ColumnsWriter {
   }
 
  private:
-  static u64 bytes(const ColumnStream& stream) { return stream.pitch() * kStreams * 2; }
-  u64 tile_rows() const { return kStreams * rows_; }
+  static u64 bytes(const ColumnStream& stream) { return stream.pitch() * kColumnStreams * 2; }
+  u64 tile_rows() const { return kColumnStreams * rows_; }
   // Else rows behind the last one, or what is behind a stream, are transposed, too, and need to be some number.
   bool writes_all() const {
     const auto whole = [&](const auto& input) { return loaded(input.first).one_burst(); };
@@ -331,8 +331,8 @@ class ColumnsWriter {
   // VA0, VA1: sources; VA2, VA3: results. Streams, and blocks of one element of each.
   void transpose(u64 streams, u64 turned, u64 pitch, bool back) {
     const u64 units = pitch / kC0;
-    for (u64 done = 0; done < units; done += kMostRepeats) {
-      const u64 repeats = std::min(kMostRepeats, units - done), streams_va = back ? 2 : 0;
+    for (u64 done = 0; done < units; done += kColumnRepeats) {
+      const u64 repeats = std::min(kColumnRepeats, units - done), streams_va = back ? 2 : 0;
       for (u64 half = 0; half < 2; ++half) {
         const auto stream = [&](u64 i) {
           return isa::Value(streams + (half * 8 + i) * pitch * 2 + done * kStreamBlock);
