@@ -137,6 +137,15 @@ const std::vector<Apart> kApart{
        Value* const rows = net.node("Reshape", {net.input({2, 4, 3, 3}), net.integers({2, 36})});
        net.output(net.node("BatchMatMulV2", {rows, net.weights({36, 10}, 36)}));
      }},
+    {"FillRowsPass", "ascend-310p3", "a product behind it fills its rows",
+     [](TypedNet& net) {
+       Value* const rows = net.node("SoftmaxV2", {net.input({4, 100, 37}, DataType::f16)}, {{"axis", i64{-1}}});
+       net.output(net.node("BatchMatMulV2", {rows, net.input({4, 37, 16}, DataType::f16)}));
+     }},
+    {"FillRowsPass", "ascend-310p3", "it has few rows",
+     [](TypedNet& net) {
+       net.output(net.node("SoftmaxV2", {net.input({100, 37}, DataType::f16)}, {{"axis", i64{-1}}}));
+     }},
     {"TbeConvDequantFusionPass", "ascend-910b1", "the value in between is an output",
      [](TypedNet& net) {
        Value* const x = net.input({32, 64}, DataType::i8);

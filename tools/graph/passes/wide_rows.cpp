@@ -147,6 +147,16 @@ bool along_last_axis(const Node& node) {
          axis_of(node, axes->constant->array().integers()[0], rank) == rank - 1;
 }
 
+// Of an attention: where the product behind wants whole blocks, the rows of both keep their surplus columns.
+bool goes_to_product(const Value& v) {
+  return std::ranges::any_of(v.uses(), [](const Use& use) {
+    const Node& node = *use.node;
+    if (node.type == "BatchMatMulV2") return true;
+    const bool passes_on = is_view(node) || node.type == "Cast";
+    return passes_on && use.input == 0 && goes_to_product(*node.output());
+  });
+}
+
 }  // namespace
 
 Visit fill_rows(Graph& graph, Node& node, const Target& target) {
@@ -162,6 +172,7 @@ Visit fill_rows(Graph& graph, Node& node, const Target& target) {
   const auto rows = static_cast<i64>(in->shape.elements()) / std::max<i64>(width, 1);
   if (more == 0) return Visit::none;
   if (rows < kManyRows) return Visit::refused({&node}, "it has few rows");
+  if (goes_to_product(*node.output())) return Visit::refused({&node}, "a product behind it fills its rows");
   if (width > kMostColumns) return Visit::refused({&node}, "its rows are wide");
   if (rows * more > kMostFilling) return Visit::refused({&node}, "it has more rows than are worth a constant");
   Maker make(graph, node);
