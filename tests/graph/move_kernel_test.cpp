@@ -22,6 +22,18 @@ class MoveKernels : public NetworkTest {
     }
     race_free(network);
   }
+  // A node that moves elements, with each tiling that its kernel offers; its neighbours may compute.
+  void exact_with_each_tiling(Network& network, CompiledNode& n) {
+    const Group group(*n.node);
+    for (const Tiling& tiling : n.kernel->tilings(group, network.chip)) {
+      EXPECT_LE(n.kernel->footprint(group, network.chip, tiling).ub, network.chip.core.buffers.ub);
+      n.tiling = tiling;
+      n.program = n.kernel->build(group, network.chip, tiling);
+      for (const NodeCheck& row : checked(network))
+        EXPECT_TRUE(row.error == 0 || row.node->kernel->name == "elementwise") << n.kernel->name << " " << text(tiling);
+      race_free(network);
+    }
+  }
 };
 
 TEST_P(MoveKernels, Transposes) {
@@ -237,15 +249,7 @@ TEST_P(MoveKernels, ColumnsOfRows) {
       ASSERT_EQ(network.nodes.size(), 1U);
       CompiledNode& n = network.nodes[0];
       EXPECT_EQ(n.kernel->name, is_joint(network.chip) ? "move_columns" : "move");
-      const Group group(*n.node);
-      for (const Tiling& tiling : n.kernel->tilings(group, network.chip)) {
-        EXPECT_LE(n.kernel->footprint(group, network.chip, tiling).ub, network.chip.core.buffers.ub);
-        n.tiling = tiling;
-        n.program = n.kernel->build(group, network.chip, tiling);
-        for (const NodeCheck& row : checked(network))
-          EXPECT_EQ(row.error, 0) << text(tiling);
-        race_free(network);
-      }
+      exact_with_each_tiling(network, n);
     }
   }
 }
@@ -342,15 +346,7 @@ TEST_P(MoveKernels, ShortPieces) {
         EXPECT_TRUE(n.kernel->name == "move_streams" || n.kernel->name == "move_columns") << n.kernel->name;
         streams += n.kernel->name == "move_streams" ? 1U : 0U;
       }
-      const Group group(*n.node);
-      for (const Tiling& tiling : n.kernel->tilings(group, network.chip)) {
-        EXPECT_LE(n.kernel->footprint(group, network.chip, tiling).ub, network.chip.core.buffers.ub);
-        n.tiling = tiling;
-        n.program = n.kernel->build(group, network.chip, tiling);
-        for (const NodeCheck& row : checked(network))
-          EXPECT_EQ(row.error, 0) << text(tiling);
-        race_free(network);
-      }
+      exact_with_each_tiling(network, n);
     }
   }
   EXPECT_TRUE(streams >= 8 || !is_joint(config::load_chip(GetParam())));
@@ -378,15 +374,7 @@ TEST_P(MoveKernels, PackedRows) {
       const bool packed = n.kernel->name == "transpose_packed";
       // Rows of 32 bits may fill blocks, which chips exchange that transpose such elements.
       EXPECT_TRUE(packed == is_joint(network.chip) || (!packed && type == DataType::f32)) << n.kernel->name;
-      const Group group(*n.node);
-      for (const Tiling& tiling : n.kernel->tilings(group, network.chip)) {
-        EXPECT_LE(n.kernel->footprint(group, network.chip, tiling).ub, network.chip.core.buffers.ub);
-        n.tiling = tiling;
-        n.program = n.kernel->build(group, network.chip, tiling);
-        for (const NodeCheck& row : checked(network))
-          EXPECT_EQ(row.error, 0) << text(tiling);
-        race_free(network);
-      }
+      exact_with_each_tiling(network, n);
     }
   }
 }
@@ -405,14 +393,7 @@ TEST_P(MoveKernels, ExchangesOfAnyShape) {
     Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
                               {.precision = PrecisionMode::must_keep_origin_dtype});
     for (CompiledNode& n : network.nodes) {
-      const Group group(*n.node);
-      for (const Tiling& tiling : n.kernel->tilings(group, network.chip)) {
-        n.tiling = tiling;
-        n.program = n.kernel->build(group, network.chip, tiling);
-        for (const NodeCheck& row : checked(network))
-          EXPECT_EQ(row.error, 0) << n.kernel->name << " " << text(tiling);
-        race_free(network);
-      }
+      exact_with_each_tiling(network, n);
     }
   }
 }
@@ -462,15 +443,7 @@ TEST_P(MoveKernels, MovesOfAnyShape) {
     for (CompiledNode& n : network.nodes) {
       SCOPED_TRACE(fmt::format("{} of {}, {}", n.node->type, text(Shape(in)), n.kernel->name));
       if (n.kernel->name == "elementwise") continue;
-      const Group group(*n.node);
-      for (const Tiling& tiling : n.kernel->tilings(group, network.chip)) {
-        EXPECT_LE(n.kernel->footprint(group, network.chip, tiling).ub, network.chip.core.buffers.ub);
-        n.tiling = tiling;
-        n.program = n.kernel->build(group, network.chip, tiling);
-        for (const NodeCheck& row : checked(network))
-          EXPECT_TRUE(row.error == 0 || row.node->kernel->name == "elementwise") << text(tiling);
-        race_free(network);
-      }
+      exact_with_each_tiling(network, n);
     }
   }
 }

@@ -28,16 +28,11 @@ std::vector<Exchange::Axis> exchange_axes(const StridedCopy& copy) {
 }  // namespace
 
 std::optional<Exchange> exchange_of(const Group& group) {
-  const auto in_blocks = [](const Value* v) { return v->format != isa::Format::ND; };
-  if (group.nodes().size() != 1 || group.outputs().size() != 1 || std::ranges::any_of(group.inputs(), in_blocks) ||
-      in_blocks(group.outputs()[0]))
-    return std::nullopt;
-  const auto copies = strided_copies(group);
-  if (!copies || copies->size() != 1 || (*copies)[0].input >= group.inputs().size()) return std::nullopt;
-  const StridedCopy& copy = (*copies)[0];
-  Exchange out{.input = copy.input, .from = copy.from.base, .to = copy.to.base, .bytes = copy.from.bytes};
+  const std::optional<StridedCopy> copy = sole_copy(group);
+  if (!copy) return std::nullopt;
+  Exchange out{.input = copy->input, .from = copy->from.base, .to = copy->to.base, .bytes = copy->from.bytes};
   bool rows = false, columns = false;
-  for (const Exchange::Axis& axis : exchange_axes(copy)) {
+  for (const Exchange::Axis& axis : exchange_axes(*copy)) {
     if (axis.from == 1 && axis.to == 1) return std::nullopt;
     if (axis.to == 1) {
       rows = true;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tools/gen/tile_pipeline.h"
+#include "tools/graph/kernels/block_transpose.h"
 #include "tools/graph/kernels/strided_copy.h"
 #include "tools/graph/kernels/vector_ops.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 using isa::PipeId, isa::Reg, isa::Type;
 
-constexpr u64 kColumnStreams = 16, kStreamBlock = 32, kColumnRepeats = 255;
+constexpr u64 kColumnStreams = 16, kStreamBlock = 32;
 constexpr usize kMostParts = 1024;
 
 // `width` columns of an input, from one place in a row to another; elements of 32 bits are two columns.
@@ -328,31 +329,9 @@ class ColumnsWriter {
     });
   }
 
-  // VA0, VA1: sources; VA2, VA3: results. Streams, and blocks of one element of each.
-  void transpose(u64 streams, u64 turned, u64 pitch, bool back) {
-    const u64 units = pitch / kC0;
-    for (u64 done = 0; done < units; done += kColumnRepeats) {
-      const u64 repeats = std::min(kColumnRepeats, units - done), streams_va = back ? 2 : 0;
-      for (u64 half = 0; half < 2; ++half) {
-        const auto stream = [&](u64 i) {
-          return isa::Value(streams + (half * 8 + i) * pitch * 2 + done * kStreamBlock);
-        };
-        const auto block = [&](u64 i) { return isa::Value(turned + (half * 8 + i + done * kC0) * kStreamBlock); };
-        p_.set_va_reg_sb(streams_va + half, stream(0), stream(1), stream(2), stream(3), stream(4), stream(5), stream(6),
-                         stream(7));
-        p_.set_va_reg_sb(2 - streams_va + half, block(0), block(1), block(2), block(3), block(4), block(5), block(6),
-                         block(7));
-      }
-      // A single repeat would begin one stride on.
-      const u64 one = repeats == 1 ? 0 : 1, all = repeats == 1 ? 0 : kC0;
-      p_.scatter_vnchwconv_b16(2, 0, repeats, back ? one : all, back ? all : one);
-    }
-    p_.pipe_barrier(PipeId::V);
-  }
-
   void compute(u32 slot) {
     for (const auto& [input, width] : x_.in_width)
-      transpose(in_at(input, slot), turned_in_.at(input), loaded(input).pitch(), false);
+      turn_streams(p_, in_at(input, slot), turned_in_.at(input), loaded(input).pitch(), false);
     for (const Columns& c : x_.parts) {
       const bool one = rows_ == 1;
       p_.copy_ubuf_to_ubuf(turned_out_ + c.to * kStreamBlock, turned_in_.at(c.input) + c.from * kStreamBlock, 0, rows_,
@@ -364,7 +343,7 @@ class ColumnsWriter {
                            turned_out_ + (stored_.elements - kC0) * kStreamBlock, 0, 1, kC0, 0, 0);
       p_.pipe_barrier(PipeId::V);
     }
-    transpose(out_at(slot), turned_out_, stored_.pitch(), true);
+    turn_streams(p_, out_at(slot), turned_out_, stored_.pitch(), true);
   }
 
   const Group& group_;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "tools/gen/tile_pipeline.h"
+#include "tools/graph/kernels/block_transpose.h"
 #include "tools/graph/kernels/launch_arguments.h"
 #include "tools/graph/kernels/strided_copy.h"
 #include "tools/graph/kernels/vector_ops.h"
@@ -21,7 +22,7 @@ namespace {
 
 using isa::PipeId, isa::Reg, isa::Type;
 
-constexpr u64 kStreams = 16, kUnit = 16, kBlockBytes = 32, kMostRepeats = 255;
+constexpr u64 kStreams = 16, kUnit = 16, kBlockBytes = 32;
 constexpr usize kMostAxes = 7;
 constexpr i64 kMostGap = 4;  // elements that are loaded for one that is needed
 
@@ -177,18 +178,8 @@ void place_elements(Streams& x) {
   }
 }
 
-std::optional<StridedCopy> copy_of(const Group& group) {
-  const auto in_blocks = [](const Value* v) { return v->format != isa::Format::ND; };
-  if (group.nodes().size() != 1 || group.outputs().size() != 1 || std::ranges::any_of(group.inputs(), in_blocks) ||
-      in_blocks(group.outputs()[0]))
-    return std::nullopt;
-  const auto copies = strided_copies(group);
-  if (!copies || copies->size() != 1 || (*copies)[0].input >= group.inputs().size()) return std::nullopt;
-  return (*copies)[0];
-}
-
 std::optional<Streams> streams_of(const Group& group, u64 wanted) {
-  const StridedCopy copy = *copy_of(group);
+  const StridedCopy copy = *sole_copy(group);
   const i64 parts = copy.from.bytes / 2;
   Streams out{.axes = merged_axes(copy), .from = copy.from.base * parts, .to = copy.to.base * parts};
   std::ranges::stable_sort(out.axes, {}, &Axis::to);
@@ -232,7 +223,7 @@ bool is_long_exchange(const Group& group, StridedCopy copy, const config::ChipCo
 
 std::string streams_refuse(const Group& group, const config::ChipConfig& chip) {
   if (!is_joint(chip)) return "a split core copies bytes";
-  const auto copy = copy_of(group);
+  const auto copy = sole_copy(group);
   if (!copy) return "it is no copy of one piece with known positions";
   if (copy->from.bytes % 2 != 0) return "its elements have one byte";
   if (group.inputs()[copy->input]->type != group.outputs()[0]->type) return "its types differ";
@@ -260,7 +251,7 @@ Footprint streams_footprint(const Group& group, const config::ChipConfig&, const
 class StreamsWriter {
  public:
   StreamsWriter(const Group& group, const config::ChipConfig& chip, Streams x, u32 slots)
-      : input_(copy_of(group)->input),
+      : input_(sole_copy(group)->input),
         tensors_(group.inputs().size() + 1),
         x_(std::move(x)),
         slots_(slots),
@@ -280,9 +271,9 @@ class StreamsWriter {
     pipeline.locate = [&](isa::ProgramBuilder&, Reg tile) { p_.mul(first_, tile, kStreams); };
     pipeline.load = [&](isa::ProgramBuilder&, u32 slot) { load(slot * x_.in * kBlockBytes); };
     pipeline.compute = [&](isa::ProgramBuilder&, u32 slot) {
-      transpose(slot * x_.in * kBlockBytes, turned_in_, x_.in, false);
+      turn_streams(p_, slot * x_.in * kBlockBytes, turned_in_, x_.in, false);
       move_blocks();
-      transpose(out_at(slot), turned_out_, x_.out, true);
+      turn_streams(p_, out_at(slot), turned_out_, x_.out, true);
     };
     pipeline.store = [&](isa::ProgramBuilder&, u32 slot) { store(out_at(slot)); };
     gen::write_tile_pipeline(p_, pipeline);
@@ -447,27 +438,6 @@ class StreamsWriter {
       if (place == places_.end()) return end();
       p_.if_(isa::Value(place->index) == last->boxes() - 1, end);
     });
-  }
-
-  // VA0, VA1: sources; VA2, VA3: results. Streams, and blocks of one element of each.
-  void transpose(u64 streams, u64 turned, u64 elements, bool back) {
-    for (u64 done = 0; done < elements / kUnit; done += kMostRepeats) {
-      const u64 repeats = std::min(kMostRepeats, elements / kUnit - done), streams_va = back ? 2 : 0;
-      for (u64 half = 0; half < 2; ++half) {
-        const auto stream = [&](u64 i) {
-          return isa::Value(streams + (half * 8 + i) * elements * 2 + done * kBlockBytes);
-        };
-        const auto block = [&](u64 i) { return isa::Value(turned + (half * 8 + i + done * kUnit) * kBlockBytes); };
-        p_.set_va_reg_sb(streams_va + half, stream(0), stream(1), stream(2), stream(3), stream(4), stream(5), stream(6),
-                         stream(7));
-        p_.set_va_reg_sb(2 - streams_va + half, block(0), block(1), block(2), block(3), block(4), block(5), block(6),
-                         block(7));
-      }
-      // A single repeat would begin one stride on.
-      const u64 one = repeats == 1 ? 0 : 1, all = repeats == 1 ? 0 : kUnit;
-      p_.scatter_vnchwconv_b16(2, 0, repeats, back ? one : all, back ? all : one);
-    }
-    p_.pipe_barrier(PipeId::V);
   }
 
   // Blocks of a box, or of a part of it.

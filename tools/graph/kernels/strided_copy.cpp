@@ -337,4 +337,14 @@ std::optional<std::vector<StridedCopy>> strided_copies(const Group& group) {
   return std::nullopt;
 }
 
+std::optional<StridedCopy> sole_copy(const Group& group) {
+  const auto in_blocks = [](const Value* v) { return v->format != isa::Format::ND; };
+  if (group.nodes().size() != 1 || group.outputs().size() != 1 || std::ranges::any_of(group.inputs(), in_blocks) ||
+      in_blocks(group.outputs()[0]))
+    return std::nullopt;
+  const auto copies = strided_copies(group);
+  if (!copies || copies->size() != 1 || (*copies)[0].input >= group.inputs().size()) return std::nullopt;
+  return (*copies)[0];
+}
+
 }  // namespace vinci::graph

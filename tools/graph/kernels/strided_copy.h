@@ -21,6 +21,9 @@ struct StridedCopy {
 // None where the node is something else, or depends on operands that are no constants.
 std::optional<std::vector<StridedCopy>> strided_copies(const Group& group);
 
+// The copy of a group that is one node, and one copy of a tensor in ND to another one; else none.
+std::optional<StridedCopy> sole_copy(const Group& group);
+
 // Formats in which a node copies whole blocks of 16 channels of f16 maps, where operands of it are in NC1HWC0 or a
 // kernel wants its result so. None where elements move inside of blocks.
 std::optional<Formats> block_formats(const Node& node);

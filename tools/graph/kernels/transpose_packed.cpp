@@ -6,6 +6,7 @@
 #include <span>
 
 #include "tools/gen/tile_pipeline.h"
+#include "tools/graph/kernels/block_transpose.h"
 #include "tools/graph/kernels/exchange.h"
 #include "tools/graph/kernels/launch_arguments.h"
 #include "tools/graph/kernels/vector_ops.h"
@@ -264,39 +265,27 @@ class PackedWriter {
     });
   }
 
-  // Blocks from[i] become blocks to[i], transposed; the next ones are so many blocks on.
-  using At = std::function<u64(u64 i)>;
-  void scatter(const At& from, u64 from_step, const At& to, u64 to_step, u64 repeats) {
-    for (u64 half = 0; half < 2; ++half) {
-      for (const bool target : {false, true}) {
-        const auto at = [&](u64 i) { return isa::Value((target ? to : from)(half * 8 + i)); };
-        p_.set_va_reg_sb((target ? 2 : 0) + half, at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7));
-      }
-    }
-    // A single repeat would begin one stride on.
-    p_.scatter_vnchwconv_b16(2, 0, repeats, repeats == 1 ? 0 : to_step, repeats == 1 ? 0 : from_step);
-  }
-
   void turn(u32 slot) {
     const u64 rows = x_.rows, parts = x_.parts(), at = slot_at(slot), turned = turned_at();
-    const At spread = [&](u64 lane) { return at + lane * kPackBlock; };
+    const BlockAt spread = [&](u64 lane) { return at + lane * kPackBlock; };
     // Columns of a lane begin as many rows apart.
-    const At column = [&](u64 i) { return turned + (i / parts * rows * parts + i % parts) * kPackBlock; };
-    const At blocks = [&](u64 i) { return turned + i * kPackBlock; };
-    const At stream = [&](u64 lane) { return at + lane * x_.lane_bytes(); };
+    const BlockAt column = [&](u64 i) { return turned + (i / parts * rows * parts + i % parts) * kPackBlock; };
+    const BlockAt blocks = [&](u64 i) { return turned + i * kPackBlock; };
+    const BlockAt stream = [&](u64 lane) { return at + lane * x_.lane_bytes(); };
     if (x_.to_packed) {
-      scatter(spread, kPackLanes, column, parts, rows);
+      scatter_blocks(p_, spread, kPackLanes, column, parts, rows);
       p_.pipe_barrier(PipeId::V);
-      scatter(blocks, kPackLanes, stream, 1, rows);
+      scatter_blocks(p_, blocks, kPackLanes, stream, 1, rows);
       if (x_.ends()) {
         const u64 end = turned + (x_.last_bytes() / 2 - kPackLanes) * kPackBlock;
-        scatter([&](u64 i) { return end + i * kPackBlock; }, 0,
-                [&](u64 lane) { return ends_at(slot) + lane * kPackBlock; }, 0, 1);
+        scatter_blocks(
+            p_, [&](u64 i) { return end + i * kPackBlock; }, 0,
+            [&](u64 lane) { return ends_at(slot) + lane * kPackBlock; }, 0, 1);
       }
     } else {
-      scatter(stream, 1, blocks, kPackLanes, rows);
+      scatter_blocks(p_, stream, 1, blocks, kPackLanes, rows);
       p_.pipe_barrier(PipeId::V);
-      scatter(column, parts, spread, kPackLanes, rows);
+      scatter_blocks(p_, column, parts, spread, kPackLanes, rows);
     }
     p_.pipe_barrier(PipeId::V);
   }

@@ -17,6 +17,7 @@
 // Formats of tensors. Kernels of convolutions and poolings ask for NC1HWC0; element-wise nodes take the format of what
 // they get, so it spreads; all other nodes work on the format of the model.
 namespace vinci::graph {
+
 std::optional<Formats> map_formats(const Node& node, const config::ChipConfig& chip) {
   static const std::array kMapKernels{&kConvolutionKernel, &kPoolingKernel, &kMapReductionKernel, &kQuantiseMapKernel};
   const Group group(node);
