@@ -106,7 +106,7 @@ Visit unroll_loop(Graph& graph, Node& node) {
   const auto turns = scalar(node.input(0));
   const auto begins = node.input(1) == nullptr ? std::optional(1.0) : scalar(node.input(1));
   const auto carried = static_cast<usize>(node.integer("carried"));
-  if ((turns && *turns < 1) || (begins && *begins == 0)) {
+  if (turns && *turns < 1) {
     for (usize i = carried; i < node.outputs().size(); ++i) {
       if (graph.use_count(node.output(i)) > 0) return Visit::refused({&node}, "it stacks results of no turns");
     }
@@ -115,7 +115,7 @@ Visit unroll_loop(Graph& graph, Node& node) {
     hand_on(graph, node, results, {});
     return Visit::gone;
   }
-  if (!turns || !begins || !always_goes_on(body))
+  if (!turns || !begins || !(*begins != 0 && always_goes_on(body)))
     return Visit::refused({&node}, "the number of its turns is not known");
   if (*turns > kMostTurns || *turns * static_cast<double>(body.nodes().size()) > kMostNodes)
     return Visit::refused({&node}, "it has too many turns");
