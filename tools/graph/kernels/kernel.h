@@ -76,6 +76,7 @@ const Kernel& kernel_for(const Group& group, const config::ChipConfig& chip);
 // The families
 // -----------------------------------------------------------------------------------------------------------
 
+extern const Kernel kCastIntegersKernel;
 extern const Kernel kCustomKernel;
 extern const Kernel kElementwiseKernel;
 extern const Kernel kConvolutionKernel;

@@ -14,7 +14,7 @@
 namespace vinci::graph {
 namespace {
 
-using Axis = gen::GemmLayout::Axis;
+using LayoutAxis = gen::GemmLayout::Axis;
 
 constexpr u64 kMostFarBlocks = 65535;  // that a copy steps over
 
@@ -60,9 +60,9 @@ std::optional<gen::GemmEpilogue::Operand> operand_of(const Value& v, const Shape
 }
 
 // Axes that are one: numbers of the last one follow those of the one before.
-void merge(std::vector<Axis>& axes) {
-  std::vector<Axis> out;
-  for (const Axis& a : axes) {
+void merge(std::vector<LayoutAxis>& axes) {
+  std::vector<LayoutAxis> out;
+  for (const LayoutAxis& a : axes) {
     if (a.extent == 1) continue;
     if (!out.empty() && out.back().distance == a.extent * a.distance) {
       out.back() = {out.back().extent * a.extent, a.distance};
@@ -74,11 +74,11 @@ void merge(std::vector<Axis>& axes) {
 }
 
 // Takes the last axes from `axes` whose extents make `count`; none where an axis would have to be cut unevenly.
-std::optional<std::vector<Axis>> take_last(std::vector<Axis>& axes, u64 count) {
-  std::vector<Axis> out;
+std::optional<std::vector<LayoutAxis>> take_last(std::vector<LayoutAxis>& axes, u64 count) {
+  std::vector<LayoutAxis> out;
   while (count > 1) {
     if (axes.empty()) return std::nullopt;
-    Axis& last = axes.back();
+    LayoutAxis& last = axes.back();
     const u64 part = std::gcd(last.extent, count);
     if (part != last.extent && part != count) return std::nullopt;
     out.insert(out.begin(), {part, last.distance});
@@ -93,18 +93,18 @@ std::optional<std::vector<Axis>> take_last(std::vector<Axis>& axes, u64 count) {
   return out;
 }
 
-std::vector<Axis> flat(const std::vector<std::vector<Axis>>& axes) {
-  std::vector<Axis> out;
-  for (const std::vector<Axis>& a : axes)
+std::vector<LayoutAxis> flat(const std::vector<std::vector<LayoutAxis>>& axes) {
+  std::vector<LayoutAxis> out;
+  for (const std::vector<LayoutAxis>& a : axes)
     out.insert(out.end(), a.begin(), a.end());
   return out;
 }
 
 // The axes of the result, with the distance of neighbours in the output of the group; none where an axis would have to
 // be cut unevenly.
-std::optional<std::vector<Axis>> result_axes(const Group& group) {
+std::optional<std::vector<LayoutAxis>> result_axes(const Group& group) {
   const Shape& out = group.outputs()[0]->shape;
-  std::vector<std::vector<Axis>> axes;  // of each axis of a tensor
+  std::vector<std::vector<LayoutAxis>> axes;  // of each axis of a tensor
   u64 distance = out.elements();
   for (const i64 extent : out.dims()) {
     distance /= static_cast<u64>(extent);
@@ -113,13 +113,13 @@ std::optional<std::vector<Axis>> result_axes(const Group& group) {
   // From the last node to the first: the axes of what each of them reads.
   for (usize i = group.nodes().size(); i-- > group.vector_end();) {
     const Node& node = *group.nodes()[i];
-    std::vector<std::vector<Axis>> before(node.input(0)->shape.rank());
+    std::vector<std::vector<LayoutAxis>> before(node.input(0)->shape.rank());
     if (node.type == "TransposeD") {
       const std::vector<i64>& perm = node.integers("perm");
       for (usize a = 0; a < axes.size(); ++a)
         before[perm.empty() ? axes.size() - 1 - a : static_cast<usize>(perm[a])] = axes[a];
     } else {
-      std::vector<Axis> all = flat(axes);
+      std::vector<LayoutAxis> all = flat(axes);
       for (usize a = before.size(); a-- > 0;) {
         const auto of_axis = take_last(all, static_cast<u64>(node.input(0)->shape[a]));
         if (!of_axis) return std::nullopt;
@@ -133,9 +133,9 @@ std::optional<std::vector<Axis>> result_axes(const Group& group) {
 
 // None where the elements of a block would not stay together.
 std::optional<gen::GemmLayout> layout_of(const Group& group, const gen::GemmProblem& p) {
-  std::optional<std::vector<Axis>> all = result_axes(group);
+  std::optional<std::vector<LayoutAxis>> all = result_axes(group);
   if (!all) return std::nullopt;
-  std::vector<Axis>& axes = *all;
+  std::vector<LayoutAxis>& axes = *all;
   const auto columns = take_last(axes, p.n);
   const auto rows = columns ? take_last(axes, p.m) : std::nullopt;
   const auto matrices = rows ? take_last(axes, p.matrices) : std::nullopt;
@@ -145,7 +145,7 @@ std::optional<gen::GemmLayout> layout_of(const Group& group, const gen::GemmProb
     return std::nullopt;
   if (out.rows.empty()) out.rows.push_back({1, kC0});
   for (const auto* const list : {&out.matrices, &out.rows, &out.columns}) {
-    for (const Axis& a : *list) {
+    for (const LayoutAxis& a : *list) {
       if (&a != &out.columns.back() && a.distance % kC0 != 0) return std::nullopt;
     }
   }

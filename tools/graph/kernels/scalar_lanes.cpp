@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 
 #include "tools/graph/kernels/rows.h"
 #include "tools/graph/kernels/scalar_writer.h"
@@ -183,8 +184,27 @@ void shrink(const Element& e) {
   e.p().mov(e.x[0], result);
 }
 void same(const Element&) {}
+// x[0] = trunc(x[0]), which may have more bits than s32: what fits s32 of it by 2^32, of the rest by 2^16, and of the
+// rest. All three have the same sign, and no rest is rounded.
+void truncate_to_s64(const Element& e) {
+  isa::ProgramBuilder& p = e.p();
+  const Reg sum = e.w.reg(), part = e.w.reg(), rest = e.w.reg();
+  p.mov(sum, 0);
+  for (const u32 bits : {32U, 16U, 0U}) {
+    const float unit = std::ldexp(1.0F, static_cast<int>(bits));
+    p.mul(Type::f32, part, e.x[0], isa::f32(1 / unit));
+    e.w.convert(part, Lane::integer, part, Lane::f32);
+    p.conv_s322f32(rest, part);
+    p.mul(Type::f32, rest, rest, isa::f32(unit));
+    p.sub(Type::f32, e.x[0], e.x[0], rest);
+    p.shl(part, part, bits);
+    p.add(sum, sum, part);
+  }
+  p.mov(e.x[0], sum);
+}
 void cast(const Element& e) {
   const DataType to = e.node.output()->type;
+  if (e.type == DataType::f32 && !is_float(to) && info(to).highest > 0x1p31) return truncate_to_s64(e);
   if (to != DataType::boolean) return e.w.convert(e.x[0], lane_of(to), e.x[0], e.lane);
   const Reg zero = e.w.reg();
   e.p().mov(zero, 0);
@@ -240,12 +260,9 @@ std::string lanes_refuse(const Group& group) {
   const Node& node = group.node();
   if (operands(node) > 3) return "it has more than three operands";
   const Value& in = *node.input(0);
-  const DataType to = node.output()->type;
   for (usize i = 0; i < operands(node); ++i) {
     if (node.input(i) != nullptr && node.input(i)->type == DataType::f64) return "an operand is of type f64";
   }
-  if (node.type == "Cast" && in.type == DataType::f32 && !is_float(to) && info(to).highest > 0x1p31)
-    return "its numbers may not fit s32";
   if ((node.type == "HardShrink" || node.type == "ThresholdedRelu") && lane_of(in.type) != Lane::f32)
     return "its operand is no float";
   if (node.type == "Pow" && is_float(node.input(1)->type)) return "its exponents are no integers";
