@@ -106,7 +106,8 @@ TEST_P(TopKKernels, ExtremesAlongOuterAxes) {
     Dims in;
     i64 axis;
   };
-  for (const Case& c : {Case{{2, 21, 10, 13}, 1}, Case{{1, 256, 40}, 1}, Case{{3, 5, 5000}, 1}, Case{{7, 130}, 0}}) {
+  for (const Case& c : {Case{{2, 21, 10, 13}, 1}, Case{{1, 256, 40}, 1}, Case{{3, 5, 5000}, 1}, Case{{7, 130}, 0},
+                        Case{{301, 21}, 1}, Case{{5, 67, 17}, 2}}) {
     for (const DataType type : {DataType::f16, DataType::f32}) {
       for (const i64 variant : {0, 1, 2, 3}) {
         const char* const name = variant % 2 == 0 ? "ArgMaxV2" : "ArgMin";
@@ -117,6 +118,9 @@ TEST_P(TopKKernels, ExtremesAlongOuterAxes) {
                                         {.precision = PrecisionMode::must_keep_origin_dtype});
         Array in = scores(type, 1, static_cast<i64>(Shape(c.in).elements()));
         in.dims = c.in;
+        // Many rows of few elements are transposed.
+        if (c.axis + 1 == static_cast<i64>(c.in.size()))
+          std::ranges::for_each(in.values, [](double& v) { v = std::clamp(v, -1000.0, 1000.0); });
         right(network, in, "extreme_rows");
       }
     }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "tools/gen/tile_pipeline.h"
+#include "tools/graph/kernels/block_transpose.h"
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/kernels/vector_ops.h"
 #include "tools/graph/kernels/vector_writer.h"
@@ -32,7 +33,7 @@ struct Extremes {
   bool wide() const { return bytes == 4; }
   // UB for tiles of so many columns, a multiple of 128.
   u64 ub_bytes(u64 columns, u64 slots) const {
-    return columns * (slots * (around.extent * bytes + 12) + 2 * bytes + 4) + kNumberBytes;
+    return columns * (slots * (around.extent * bytes + 12) + 2 * bytes + 4) + kNumberBytes + kWidenBytes;
   }
 
   AroundAxis around;
@@ -92,6 +93,7 @@ class ExtremeWriter {
     best_ = take(row_bytes());
     which_ = take(row_bytes());
     scratch_ = take(kNumberBytes + columns_ * 4);
+    room_ = take(kWidenBytes);
   }
 
   u64 tiles() const { return x_.around.outer * chunks_; }
@@ -185,24 +187,32 @@ class ExtremeWriter {
       p_.vconv_f162s32r(numbers, which_, columns_ / kLanes32, 1, 1, 8, 4);
     }
     p_.pipe_barrier(PipeId::V);
-    if (!joint_) p_.vconv_s322s64(results_ + slot * columns_ * 8, numbers, columns_ / 32, 1, 1, 8, 4);
+    const u64 results = results_ + slot * columns_ * 8;
+    if (joint_) return widen_to_s64(p_, results, numbers, columns_, room_);
+    p_.vconv_s322s64(results, numbers, columns_ / 32, 1, 1, 8, 4);
   }
 
   void store(u32 slot) {
-    if (!joint_) {
-      p_.mul(t_, count_, 8);
-      return p_.copy_ubuf_to_gm_align_b8(to_, results_ + slot * columns_ * 8, 0, 1, t_, 0, 0, 0, 0);
-    }
-    // A joint core has no integers of 64 bits in UB.
-    p_.hand_over(PipeId::V, PipeId::S, 0);
-    p_.mov(place_, numbers_ + slot * columns_ * 4);
-    p_.loop(count_, [&](Reg) {
-      p_.ld_ubuf(Type::b32, t_, place_, 0);
-      p_.st_dev(Type::b64, t_, to_);
-      p_.add(place_, place_, 4);
-      p_.add(to_, to_, 8);
+    const u64 results = results_ + slot * columns_ * 8;
+    p_.mul(t_, count_, 8);
+    if (!joint_) return p_.copy_ubuf_to_gm_align_b8(to_, results, 0, 1, t_, 0, 0, 0, 0);
+    // Whole blocks of 4 numbers, and what is left by the scalar unit.
+    p_.shr(gap_, count_, 2);
+    p_.if_(isa::Value(gap_) != 0, [&] { p_.copy_ubuf_to_gm(to_, results, 0, 1, gap_, 0, 0); });
+    p_.and_(count_, count_, 3);
+    p_.if_(isa::Value(count_) != 0, [&] {
+      p_.shl(gap_, gap_, 5);
+      p_.add(to_, to_, gap_);
+      p_.add(gap_, gap_, results);
+      p_.hand_over(PipeId::V, PipeId::S, 0);
+      p_.loop(count_, [&](Reg) {
+        p_.ld_ubuf(Type::b64, t_, gap_, 0);
+        p_.st_dev(Type::b64, t_, to_);
+        p_.add(gap_, gap_, 8);
+        p_.add(to_, to_, 8);
+      });
+      p_.hand_over(PipeId::S, PipeId::V, 0);
     });
-    p_.hand_over(PipeId::S, PipeId::V, 0);
   }
 
   const Extremes x_;
@@ -214,7 +224,7 @@ class ExtremeWriter {
   const u64 chunks_;
   isa::ProgramBuilder p_;
   Reg in_, out_, count_, from_, to_, t_, gap_, place_;
-  u64 rows_ = 0, numbers_ = 0, results_ = 0, best_ = 0, which_ = 0, scratch_ = 0;
+  u64 rows_ = 0, numbers_ = 0, results_ = 0, best_ = 0, which_ = 0, scratch_ = 0, room_ = 0;
 };
 
 KernelProgram extreme_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {

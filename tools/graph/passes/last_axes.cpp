@@ -9,6 +9,7 @@
 #include "tools/graph/passes/pass.h"
 
 // Kernels of reductions, of Softmax and of selections work along the last axes: a transpose brings the others there.
+// ArgMax and ArgMin of few elements are faster along another axis.
 namespace vinci::graph {
 namespace {
 
@@ -87,25 +88,39 @@ Visit along_last(Graph& graph, Node& node) {
   return Visit::gone;
 }
 
-// The position of the extreme element along an axis. Few elements are compared row by row.
-Visit extreme_last(Graph& graph, Node& node) {
-  const usize rank = node.input(0)->shape.rank();
-  const usize axis = axis_of(node, node.integer("axis"), rank);
-  const Dims& in = node.input(0)->shape.dims();
-  if (std::all_of(in.begin() + static_cast<std::ptrdiff_t>(axis) + 1, in.end(), [](i64 n) { return n == 1; }) ||
-      in[axis] <= static_cast<i64>(kMostExtremeRows) || node.integer("select_last_index") != 0)
-    return Visit::none;
-  std::vector<i64> perm(rank);
-  std::iota(perm.begin(), perm.end(), 0);
-  std::rotate(perm.begin() + static_cast<std::ptrdiff_t>(axis), perm.begin() + static_cast<std::ptrdiff_t>(axis) + 1,
-              perm.end());
-  Node* const turned = node_before(graph, "TransposeD", {node.input(0)}, {{"perm", perm}}, node);
-  Node* const made = node_before(graph, node.type, {turned->output()}, {{"axis", i64{-1}}, {"keepdims", i64{0}}}, node);
+// Finds the extreme element along an axis of the transposed operand.
+Visit replace_extreme(Graph& graph, Node& node, Value* operand, const std::vector<i64>& perm, i64 axis) {
+  Node* const turned = node_before(graph, "TransposeD", {operand}, {{"perm", perm}}, node);
+  Attributes attributes = node.attributes;
+  attributes["axis"] = axis;
+  attributes["keepdims"] = i64{0};
+  Node* const made = node_before(graph, node.type, {turned->output()}, attributes, node);
   Value* const shape = constant_of(graph, node.name + "/shape", node.output()->shape.dims());
   Node* const out = node_before(graph, "Reshape", {made->output(), shape}, {}, node);
   take_place(graph, *out, {}, node.output());
   graph.erase(&node);
   return Visit::gone;
+}
+
+// The position of the extreme element along an axis. Many rows of few elements are columns that are compared row by
+// row; of others each row is searched by itself.
+Visit move_extreme(Graph& graph, Node& node) {
+  constexpr u64 kManyRows = 256;
+  Value* const in = node.input(0);
+  const usize rank = in->shape.rank();
+  const AroundAxis a = around_axis(in->shape.dims(), axis_of(node, node.integer("axis"), rank));
+  if (a.inner == 1) {
+    if (a.extent < 2 || a.extent > kMostExtremeRows || a.outer < kManyRows) return Visit::none;
+    const Dims flat{static_cast<i64>(a.outer), static_cast<i64>(a.extent)};
+    Node* const rows = node_before(graph, "Reshape", {in, constant_of(graph, node.name + "/rows", flat)}, {}, node);
+    return replace_extreme(graph, node, rows->output(), {1, 0}, 0);
+  }
+  if (a.extent <= kMostExtremeRows || node.integer("select_last_index") != 0) return Visit::none;
+  std::vector<i64> perm(rank);
+  std::iota(perm.begin(), perm.end(), 0);
+  const auto axis = perm.begin() + static_cast<std::ptrdiff_t>(axis_of(node, node.integer("axis"), rank));
+  std::rotate(axis, axis + 1, perm.end());
+  return replace_extreme(graph, node, in, perm, -1);
 }
 
 }  // namespace
@@ -118,7 +133,7 @@ Visit move_axes_last(Graph& graph, Node& node, const Target& target) {
   // Integers are sorted on the scalar unit, along any axis.
   const bool sorts = is_float(node.input(0)->type) && node.output()->shape.known();
   if (sorts && node.type == "TopKV2") return along_last(graph, node);
-  if (sorts && (node.type == "ArgMaxV2" || node.type == "ArgMin")) return extreme_last(graph, node);
+  if (sorts && (node.type == "ArgMaxV2" || node.type == "ArgMin")) return move_extreme(graph, node);
   if (!node.type.starts_with("Reduce") || kAxisReductionKernel.refuses(Group(node), *target.chip).empty())
     return Visit::none;
   return reduce_last(graph, node);
