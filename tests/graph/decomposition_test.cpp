@@ -255,6 +255,40 @@ TEST_P(Decompositions, RunningSums) {
   }
 }
 
+TEST_P(Decompositions, Triangles) {
+  for (const bool upper : {false, true}) {
+    for (const i64 diagonal : {-2, 0, 3}) {
+      Net net;
+      Value* const k = net.graph.add_constant("k", Tensor(Array(DataType::i64, {}, {static_cast<double>(diagonal)})));
+      Value* const y = net.node("Trilu", {net.input({3, 20, 17}), k}, {{"upper", i64{upper}}});
+      EXPECT_EQ(std::ranges::count(kernels(same(net, y)), "elementwise"), 1);
+    }
+  }
+}
+
+// Negative numbers to the power of whole ones, zeros, and exponents for each column.
+TEST_P(Decompositions, PowersOfTensors) {
+  const bool saturates = config::load_chip(GetParam()).numerics.overflow_mode == isa::OverflowMode::saturation;
+  Array x(DataType::f16, {6, 48}), y(DataType::f16, {48});
+  for (usize i = 0; i < x.size(); ++i)
+    x.values[i] = static_cast<double>(i / 48) - 2;  // -2 to 3, zero among them
+  for (usize i = 0; i < y.size(); ++i)
+    y.values[i] = static_cast<double>(i % 7) - (saturates ? 0 : 3);
+  for (const bool fraction : {false, true}) {
+    if (fraction) {  // of positive numbers only
+      for (double& v : x.values)
+        v = std::abs(v) + 0.25;
+      for (double& v : y.values)
+        v += 0.375;
+    }
+    Net net;
+    Value* const power = net.node("Pow", {net.input(x.dims), net.input(y.dims)});
+    // 0 to a negative power is infinity.
+    Value* const finite = net.node("ClipByValue", {power, net.number(-100), net.number(100)});
+    same(net, finite, {}, {x, y});
+  }
+}
+
 // Along the last axis: rows are copied between two transposes, in f16 and where the chip transposes it in f32.
 TEST_P(Decompositions, GatherAlongInnerAxes) {
   for (const auto precision : {PrecisionMode::force_fp16, PrecisionMode::must_keep_origin_dtype}) {

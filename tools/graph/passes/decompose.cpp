@@ -125,6 +125,24 @@ bool log_sum_exp(Graph& graph, Node& node) {
   return true;
 }
 
+// |x|^y = e^(y ln |x|); of a negative x, y has to be whole, and where it is odd the result is negative. 0^0 = 1.
+bool power(Graph& graph, Node& node) {
+  Value *const x = node.input(0), *const given = node.input(1);
+  if (!is_float(x->type) || !is_float(given->type) || scalar(given)) return false;
+  Maker make(graph, node);
+  const auto number = [&](double v) { return make.number(x->type, v); };
+  Value* const y = make.cast(given, x->type);
+  Value* const whole = make("Equal", {make("Floor", {y}), y});
+  Value* const base = make("SelectV2", {whole, make("Abs", {x}), x});  // the logarithm of others is NaN
+  Value* const magnitude = make("Exp", {make("Mul", {make("Log", {base}), y})});
+  Value* const half = make("Mul", {y, number(0.5)});
+  Value* const odd = make("Sub", {half, make("Floor", {half})});  // 0.5 where it is
+  Value* const sign = make("SelectV2", {make("Less", {x, number(0)}), make("Mul", {odd, number(-4)}), number(0)});
+  Value* const result = make("Mul", {magnitude, make("Add", {sign, number(1)})});
+  make.replace({make("SelectV2", {make("Equal", {y, number(0)}), number(1), result})});
+  return true;
+}
+
 bool local_response(Graph& graph, Node& node) {
   Maker make(graph, node);
   Value* const x = node.input(0);
@@ -225,6 +243,27 @@ bool dynamic_quantise(Graph& graph, Node& node) {
   return true;
 }
 
+// Of floats, with a known diagonal: what a constant triangle selects.
+bool triangle(Graph& graph, Node& node) {
+  Value* const x = node.input(0);
+  const Value* const diagonal = node.inputs().size() > 1 ? node.input(1) : nullptr;
+  if ((diagonal != nullptr && !diagonal->constant) || (x->type != DataType::f16 && x->type != DataType::f32) ||
+      x->shape.elements() == 0)
+    return false;
+  const i64 k = diagonal == nullptr ? 0 : diagonal->constant->array().integers().at(0);
+  const bool upper = node.integer("upper", 1) != 0;
+  const usize rank = x->shape.rank();
+  Array inside(DataType::boolean, {x->shape[rank - 2], x->shape[rank - 1]});
+  for (usize i = 0; i < inside.size(); ++i) {
+    const auto width = static_cast<usize>(inside.dims[1]);
+    const i64 beyond = static_cast<i64>(i % width) - static_cast<i64>(i / width);
+    inside.values[i] = upper ? beyond >= k : beyond <= k;
+  }
+  Maker make(graph, node);
+  make.replace({make("SelectV2", {make.constant(inside), x, make.number(x->type, 0)})});
+  return true;
+}
+
 // More pieces than a kernel takes: pieces of pieces.
 bool concat(Graph& graph, Node& node) {
   const usize count = node.inputs().size();
@@ -287,11 +326,13 @@ constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"MVNV2", mean_variance},
     {"MaxPool", nullptr, decompose_pool_of_volumes},
     {"OneHot", decompose_one_hot},
-    {"ReduceLogSumExp", log_sum_exp},
     {"PadV3", nullptr, decompose_pad},
+    {"Pow", power},
+    {"ReduceLogSumExp", log_sum_exp},
     {"Resize", nullptr, decompose_resize},
     {"ScatterNdUpdate", nullptr, decompose_scatter},
     {"SplitV", nullptr, split},
+    {"Trilu", triangle},
 });
 
 }  // namespace
