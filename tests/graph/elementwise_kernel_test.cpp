@@ -237,6 +237,23 @@ TEST_P(ElementwiseKernels, OperandsThatAreRepeated) {
   }
 }
 
+// Rows that UB does not hold, in parts: the cores share them, also where the last part fills no blocks or would have
+// less than one.
+TEST_P(ElementwiseKernels, WideRowsThatAreRepeated) {
+  for (const i64 width : {40001, 40003, 31 * 1536 + 5, 2 * 20992 + 3}) {
+    for (const DataType type : {DataType::f16, DataType::f32}) {
+      SCOPED_TRACE(width);
+      Net net;
+      net.output(net.node("Add", {net.input({5, width}, type), net.input({width}, type)}));
+      const Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                                      {.precision = PrecisionMode::must_keep_origin_dtype});
+      checked(network);
+      race_free(network);
+      EXPECT_GT(network.nodes[0].program.blocks, 1U);
+    }
+  }
+}
+
 TEST_P(ElementwiseKernels, ARepeatedOperandInAChainOfFunctions) {
   Net net;
   Value* const x = net.input({2, 3, 40});

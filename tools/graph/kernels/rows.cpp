@@ -87,7 +87,11 @@ std::vector<RowTiling> row_tilings(const RowSpace& space, const config::ChipConf
                                    u64 row_bytes, bool whole_rows) {
   const u64 pitch = align_up(space.width, space.grain);
   if (!whole_rows && pitch * bytes + row_bytes > room) {
-    const u64 columns = (room - row_bytes) / bytes / 128 * 128;
+    constexpr u64 kGrain = 128;
+    u64 columns = (room - row_bytes) / bytes / kGrain * kGrain;
+    // On a joint core the last part of a row must be a block, so that it has a tail.
+    const auto enough = [&] { return (space.width - 1) % columns + 1 >= kCopyBlock / 2; };
+    if (is_joint(chip) && columns > kGrain && !enough()) columns -= kGrain;
     return {{.rows = 1, .columns = columns}};
   }
   const u64 fit = std::min({room / (pitch * bytes + row_bytes), kMaxRows, space.outer.back()});
@@ -126,11 +130,12 @@ u32 RowTiles::blocks(const RowView& view) const {
   return joint_ && space_.width * view.bytes % kCopyBlock != 0 && !has_tail(view) ? 1 : ~u32{0};
 }
 
-// Rows of a tile follow each other in memory, and are at least a block.
+// Rows of a tile follow each other in memory, and are at least a block; so is the last part of a row.
 bool RowTiles::has_tail(const RowView& view) const {
   const u64 block = kCopyBlock / view.bytes;
-  return joint_ && tail_ && view.bytes > 1 && space_.width % block != 0 && tiling_.columns == space_.width &&
-         view.step == 1 && (tiling_.rows == 1 || view.strides.back() == static_cast<i64>(space_.width)) &&
+  if (!joint_ || !tail_ || view.bytes == 1 || space_.width % block == 0 || view.step != 1) return false;
+  if (in_parts()) return last_columns() >= block;
+  return (tiling_.rows == 1 || view.strides.back() == static_cast<i64>(space_.width)) &&
          std::min(tiling_.rows, last_rows()) * space_.width >= block;
 }
 
@@ -295,18 +300,37 @@ void repeat_row(ProgramBuilder& p, u64 to, u64 from, u64 count, u64 row_bytes) {
   p.pipe_barrier(isa::PipeId::V);
 }
 
-// The last block of so many rows, by the scalar unit.
+// The last block of so many rows, or parts of rows, by the scalar unit.
 void RowTiles::write_tail(ProgramBuilder& p, const RowView& view, u64 at, u64 tail, u64 rows) const {
-  const u64 elements = kCopyBlock / view.bytes, all = rows * space_.width;
+  const u64 width = in_parts() ? last_columns() : space_.width;
+  const u64 elements = kCopyBlock / view.bytes, all = rows * width;
   const isa::Type type = view.bytes == 4 ? isa::Type::b32 : isa::Type::b16;
   for (u64 i = 0; i < elements; ++i) {
     const u64 element = all - elements + i;
-    const u64 from = element / space_.width * pitch() + element % space_.width;
+    const u64 from = element / width * pitch() + element % width;
     p.mov(place_, at + from * view.bytes);
     p.ld_ubuf(type, length_, place_, 0);
     p.mov(place_, tail + i * view.bytes);
     p.st_ubuf(type, length_, place_, 0);
   }
+}
+
+// The last part of a row comes as the blocks inside, and the tail; others are whole blocks.
+void RowTiles::store_part_with_tail(ProgramBuilder& p, const RowView& view, Reg pointer, u64 at, u32 slot) {
+  const u64 tail = *tail_ + slot * kCopyBlock, last = last_columns() * view.bytes;
+  address(p, at_, view, pointer);
+  p.if_(
+      isa::Value(columns_) == tiling_.columns,
+      [&] { p.copy_ubuf_to_gm(at_, at, 0, 1, tiling_.columns * view.bytes / kCopyBlock, 0, 0); },
+      [&] {
+        p.hand_over(isa::PipeId::V, isa::PipeId::S, slot);
+        write_tail(p, view, at, tail, 1);
+        p.hand_over(isa::PipeId::S, isa::PipeId::MTE3, slot);
+        p.copy_ubuf_to_gm(at_, at, 0, 1, last / kCopyBlock, 0, 0);
+        p.pipe_barrier(isa::PipeId::MTE3);
+        p.add(at_, at_, last - kCopyBlock);
+        p.copy_ubuf_to_gm(at_, tail, 0, 1, 1, 0, 0);
+      });
 }
 
 // Whole blocks of a row go over the beginning of the next one, which is stored later. Of the last rows, whose blocks
@@ -382,6 +406,7 @@ void RowTiles::store_with_ends(ProgramBuilder& p, const RowView& view, Reg point
 }
 
 void RowTiles::store(ProgramBuilder& p, const RowView& view, Reg pointer, u64 at, u32 slot) {
+  if (has_tail(view) && in_parts()) return store_part_with_tail(p, view, pointer, at, slot);
   if (has_tail(view)) return store_with_tail(p, view, pointer, at, slot);
   copy(p, {.load = false, .view = view, .pointer = pointer, .at = at, .pitch = pitch() * view.bytes});
 }

@@ -110,12 +110,14 @@ class RowTiles {
 
  private:
   u64 chunks() const { return ceil_div(space_.width, tiling_.columns); }
+  bool in_parts() const { return tiling_.columns != space_.width; }
   u64 group() const { return space_.outer.back(); }  // rows that tiles do not go beyond
   u64 in_group() const { return ceil_div(group(), tiling_.rows); }
   void address(isa::ProgramBuilder& p, isa::Reg to, const RowView& view, isa::Reg pointer);
   bool has_tail(const RowView& view) const;
   void write_tail(isa::ProgramBuilder& p, const RowView& view, u64 at, u64 tail, u64 rows) const;
   void store_with_tail(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at, u32 slot);
+  void store_part_with_tail(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at, u32 slot);
   void locate_ends(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u32 slot);
   struct Copy;
   void copy(isa::ProgramBuilder& p, const Copy& c);
