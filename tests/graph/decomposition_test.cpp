@@ -81,9 +81,26 @@ TEST_P(Decompositions, PositionsThatAreNoBoxStay) {
   Array index(DataType::i64, {3, 1});
   index.values = {1, 0, 2};
   Value* const where = net.graph.add_constant("index", Tensor(index));
-  const Network network =
-      same(net, net.node("ScatterNdUpdate", {net.input({5, 32}), where, net.input({3, 32})}), {"ScatterNdUpdate"});
-  EXPECT_EQ(std::ranges::count(kernels(network), "scalar"), 1);
+  const Network network = same(net, net.node("ScatterNdUpdate", {net.input({5, 32}), where, net.input({3, 32})}));
+  EXPECT_EQ(std::ranges::count(kernels(network), "scatter_rows"), 1);
+}
+
+// A position for each row of updates, as the sums over neighbours in a graph have it.
+TEST_P(Decompositions, ScattersOfRows) {
+  for (const char* const how : {"none", "add", "max"}) {
+    for (const bool tile : {false, true}) {
+      Net net;
+      Value *const x = net.input({1, 9, 48}), *const where = net.input({1, 30, 1}, DataType::i64);
+      Value* const each = tile ? net.node("Tile", {where, net.integers({1, 1, 48})})
+                               : net.node("BroadcastTo", {where, net.integers({1, 30, 48})});
+      Value* const updates = net.input({1, 30, 48});
+      std::vector<Array> in = random_inputs(net.graph, 3);
+      in[1] = positions({1, 30, 1}, 9);
+      const Network network =
+          same(net, net.node("ScatterElements", {x, each, updates}, {{"axis", i64{1}}, {"reduction", how}}), {}, in);
+      EXPECT_EQ(std::ranges::count(kernels(network), "scatter_rows"), 1);
+    }
+  }
 }
 
 // A position for each row, which Expand or Tile repeats along it.

@@ -26,7 +26,7 @@ class ScalarKernels : public NetworkTest {
     // Of types of one byte, the vector unit computes some; rows of whole blocks are copied, and f16 is sorted.
     const auto computes = [](std::string_view kernel) {
       return kernel == "scalar" || kernel == "elementwise" || kernel == "gather_rows" || kernel == "top_k" ||
-             kernel == "extreme_rows" || kernel == "cast_integers";
+             kernel == "extreme_rows" || kernel == "cast_integers" || kernel == "scatter_rows";
     };
     EXPECT_EQ(std::ranges::count_if(kernels(network), computes), 1) << type;
     for (const NodeCheck& row : check_nodes(network, operands))
@@ -174,6 +174,48 @@ TEST_P(ScalarKernels, WholeRowsAreCopied) {
   }
   copied(array(DataType::f16, {3, 160000}, jump), array(DataType::i64, {2}, [](usize i) { return i == 0 ? 2 : 0; }),
          "GatherV2", {{"axis", i64{0}}});
+}
+
+// Updates of rows by several cores: positions of one and of several axes, in i32 and i64, more than UB holds at once,
+// the same row several times, from the end.
+TEST_P(ScalarKernels, RowsAreScattered) {
+  const auto jump = [](usize i) { return static_cast<double>(i * 7 % 61) / 8 - 4; };
+  struct Case {
+    Dims data, index;
+    DataType index_type = DataType::i64;
+  };
+  for (const Case& c : {Case{{3, 64}, {5, 1}}, Case{{7, 3, 48}, {40, 2}, DataType::i32}, Case{{6, 5, 16}, {4, 1}},
+                        Case{{100, 32}, {3000, 1}}, Case{{1, 4000}, {2, 1}}, Case{{300, 208}, {1, 1}}}) {
+    for (const char* const how : {"none", "add", "mul", "max", "min"}) {
+      for (const DataType type : {DataType::f16, DataType::f32, DataType::i32}) {
+        const auto depth = static_cast<usize>(c.index.back());
+        Dims changed{c.index[0]};
+        changed.insert(changed.end(), c.data.begin() + static_cast<std::ptrdiff_t>(depth), c.data.end());
+        const Array data = array(type, c.data, jump);
+        const i64 extent = *std::min_element(c.data.begin(), c.data.begin() + static_cast<std::ptrdiff_t>(depth));
+        const Array index = array(c.index_type, c.index, [&](usize i) {
+          return static_cast<double>(static_cast<i64>(i) * 5 % (2 * extent) - extent);
+        });
+        // Many products and sums of a row would leave f16.
+        const Array updates = array(type, changed, [&](usize i) {
+          return how == std::string_view("mul") ? (i / 64 % 2 == 0 ? 1.0 : -1.0) : c.index[0] > 100 ? 0 : jump(i + 3);
+        });
+        const bool rows = type != DataType::i32 || how == std::string_view("none");
+        SCOPED_TRACE(fmt::format("{} of {} with {}", text(Shape(c.data)), info(type).name, how));
+        Net net;
+        Value* const out =
+            net.node("ScatterNdUpdate",
+                     {net.input(data.dims, type), net.input(index.dims, c.index_type), net.input(updates.dims, type)},
+                     {{"reduction", how}});
+        const Network network = compiled(net, out);
+        EXPECT_EQ(std::ranges::count(kernels(network), "scatter_rows"), rows ? 1 : 0);
+        for (const NodeCheck& row : check_nodes(network, {data, index, updates}))
+          EXPECT_TRUE(row.right()) << row.error;
+        for (const std::string& finding : run_on_device(network, {data, index, updates}).findings)
+          ADD_FAILURE() << finding;
+      }
+    }
+  }
 }
 
 // What a scatter does not change is copied in blocks, and what fills none by itself.

@@ -95,6 +95,7 @@ extern const Kernel kQuantiseMapKernel;
 extern const Kernel kReductionKernel;
 extern const Kernel kAxisReductionKernel;
 extern const Kernel kScalarKernel;
+extern const Kernel kScatterRowsKernel;
 extern const Kernel kSoftmaxKernel;
 extern const Kernel kTopKKernel;
 extern const Kernel kTransDataKernel;

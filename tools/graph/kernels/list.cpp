@@ -16,7 +16,7 @@ std::span<const Kernel> all_kernels() {
       kQuantiseMapKernel, kReductionKernel,   kAxisReductionKernel, kSoftmaxKernel,         kLayerNormKernel,
       kLongRowKernel,     kTransDataKernel,   kMoveColumnsKernel,   kTransposePackedKernel, kMoveStreamsKernel,
       kMoveKernel,        kTransposeKernel,   kElementwiseKernel,   kMoveElementsKernel,    kGatherRowsKernel,
-      kExtremeRowsKernel, kTopKKernel,        kCastIntegersKernel,  kScalarKernel};
+      kExtremeRowsKernel, kTopKKernel,        kCastIntegersKernel,  kScatterRowsKernel,     kScalarKernel};
   return kKernels;
 }
 

@@ -94,7 +94,8 @@ u64 one_item(const Group&) { return 1; }
 
 std::string scatter_refuses(const Group& group) {
   const std::string how = group.node().string("reduction", "none");
-  if (how != "none" && how != "add" && how != "mul") return fmt::format("no updates with {}", how);
+  static constexpr auto kHow = std::to_array<std::string_view>({"none", "add", "mul", "max", "min"});
+  if (std::ranges::find(kHow, how) == kHow.end()) return fmt::format("no updates with {}", how);
   return "";
 }
 
@@ -146,7 +147,14 @@ void update(ScalarWriter& w, Reg to, const isa::Value& from) {
   const Reg a = w.reg(), b = w.reg();
   w.load(a, node.output(), to);
   w.load(b, node.input(2), from);
-  const isa::Type type = lane_of(node.output()->type) == Lane::f32 ? isa::Type::f32 : isa::Type::s64;
+  const Lane lane = lane_of(node.output()->type);
+  const isa::Type type = lane == Lane::f32 ? isa::Type::f32 : isa::Type::s64;
+  if (how == "max" || how == "min") {
+    const Reg less = w.reg();
+    w.compare(less, "lt", lane, how == "max" ? a : b, how == "max" ? b : a, node.output()->type == DataType::u64);
+    w.select(a, less, b, a);
+    return w.store(node.output(), to, a);
+  }
   how == "add" ? w.p().add(type, a, a, b) : w.p().mul(type, a, a, b);
   w.store(node.output(), to, a);
 }

@@ -330,6 +330,7 @@ constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"Pow", power},
     {"ReduceLogSumExp", log_sum_exp},
     {"Resize", nullptr, decompose_resize},
+    {"ScatterElements", decompose_scatter_elements},
     {"ScatterNdUpdate", nullptr, decompose_scatter},
     {"SplitV", nullptr, split},
     {"Trilu", triangle},

@@ -19,6 +19,7 @@ bool decompose_pad(Graph& graph, Node& node, const Target& target);
 bool decompose_pool_of_volumes(Graph& graph, Node& node, const Target& target);
 bool decompose_resize(Graph& graph, Node& node, const Target& target);
 bool decompose_scatter(Graph& graph, Node& node, const Target& target);
+bool decompose_scatter_elements(Graph& graph, Node& node);
 bool decompose_transposed_convolution(Graph& graph, Node& node);
 bool decompose_transposed_convolution_of_volumes(Graph& graph, Node& node);
 

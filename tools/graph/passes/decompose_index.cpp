@@ -132,6 +132,32 @@ bool decompose_gather_elements(Graph& graph, Node& node) {
   return true;
 }
 
+// One position for whole rows, as the sums over the neighbours in a graph have them: rows along the first axis that has
+// more than one element.
+bool decompose_scatter_elements(Graph& graph, Node& node) {
+  Node* wide = producer(node.input(1), "BroadcastTo");
+  if (wide == nullptr) wide = producer(node.input(1), "Tile");
+  if (wide == nullptr || !wide->input(0)->shape.known()) return false;
+  Value *const data = node.input(0), *const index = wide->input(0), *const updates = node.input(2);
+  const Dims dims = data->shape.dims(), changed = updates->shape.dims();
+  const usize rank = dims.size(), axis = axis_of(node, node.integer("axis"), rank);
+  Dims narrow = index->shape.dims();
+  if (axis + 1 == rank || narrow.size() > rank) return false;
+  narrow.insert(narrow.begin(), rank - narrow.size(), 1);
+  for (usize a = 0; a < rank; ++a) {
+    if (a == axis ? narrow[a] != changed[a] : narrow[a] != 1 || changed[a] != dims[a]) return false;
+    if (a < axis && dims[a] != 1) return false;
+  }
+  Maker make(graph, node);
+  const i64 inner = static_cast<i64>(element_count(std::span(dims).subspan(axis + 1)));
+  make.replace({make("ScatterNdUpdate",
+                     {make.reshape(data, {dims[axis], inner}), make.reshape(index, {changed[axis], 1}),
+                      make.reshape(updates, {changed[axis], inner})},
+                     {{"reduction", node.string("reduction", "none")}})});
+  erase_unused(graph, wide);
+  return true;
+}
+
 // A comparison with the numbers of the classes, in f16.
 bool decompose_one_hot(Graph& graph, Node& node) {
   constexpr i64 kMostClasses = 2048;  // numbers that f16 has
