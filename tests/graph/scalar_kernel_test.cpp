@@ -218,6 +218,53 @@ TEST_P(ScalarKernels, RowsAreScattered) {
   }
 }
 
+// Rows that follow each other in the result are a tile, whose indices are copied to UB. An index that is outside
+// becomes the nearest one.
+TEST_P(ScalarKernels, SeveralRowsAreOneTile) {
+  const auto jump = [](usize i) { return static_cast<double>(i * 7 % 1000) - 500; };
+  const auto inside = [](usize i) { return static_cast<double>(i * 5 % 18) - 9; };
+  const auto gathers = [&](const Array& data, const Array& index, const std::string& type, const Attributes& a) {
+    SCOPED_TRACE(
+        fmt::format("{} of {} by {} {}", type, info(data.type).name, text(Shape(index.dims)), info(index.type).name));
+    Net net;
+    Value *const x = net.input(data.dims, data.type), *const where = net.input(index.dims, index.type);
+    net.graph.outputs = {net.node(type, {x, where}, a)};
+    Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                              {.precision = PrecisionMode::must_keep_origin_dtype});
+    ASSERT_EQ(network.nodes.size(), 1U);
+    CompiledNode& n = network.nodes[0];
+    ASSERT_EQ(n.kernel->name, "gather_rows");
+    Array outside = index;
+    for (double& i : outside.values)
+      i = i == 8 ? 1000 : i == -9 ? -1000 : i;
+    for (const Tiling& tiling : n.kernel->tilings(Group(*n.node), network.chip)) {
+      EXPECT_GT(tiling.at("rows"), 1);
+      n.tiling = tiling;
+      n.program = n.kernel->build(Group(*n.node), network.chip, tiling);
+      for (const NodeCheck& row : check_nodes(network, {data, index}))
+        EXPECT_EQ(row.error, 0) << text(tiling);
+      const DeviceRun wanted = run_on_device(network, {data, index}), got = run_on_device(network, {data, outside});
+      EXPECT_EQ(got.bytes, wanted.bytes) << text(tiling);
+      for (const std::string& finding : got.findings)
+        ADD_FAILURE() << text(tiling) << ": " << finding;
+    }
+  };
+  for (const DataType type : {DataType::f16, DataType::i64}) {
+    for (const DataType of_index : {DataType::i32, DataType::i64}) {
+      const Array data = array(type, {9, 9, 32}, jump);
+      for (const i64 axis : {0, 1})
+        gathers(data, array(of_index, {3, 333}, inside), "GatherV2", {{"axis", axis}});
+      gathers(data, array(of_index, {777, 2}, inside), "GatherNd", {});
+      gathers(data, array(of_index, {9, 101, 1}, inside), "GatherNd", {{"batch_dims", i64{1}}});
+    }
+  }
+  if (is_joint(config::load_chip(GetParam()))) return;
+  for (const i64 width : {1, 3, 8, 25}) {
+    for (const DataType type : {DataType::f16, DataType::f32})
+      gathers(array(type, {9, width}, jump), array(DataType::i64, {999}, inside), "GatherV2", {{"axis", i64{0}}});
+  }
+}
+
 // What a scatter does not change is copied in blocks, and what fills none by itself.
 TEST_P(ScalarKernels, AScatterCopiesTheRest) {
   const auto jump = [](usize i) { return static_cast<double>(i * 7 % 1000) - 500; };

@@ -11,8 +11,8 @@
 #include "tools/graph/ops/op.h"
 #include "tools/graph/passes/match.h"
 
-// GatherV2 and GatherNd of whole rows, such as of a table of embeddings: the scalar unit reads the index of a row, and
-// the row is copied to UB and from there to the result.
+// GatherV2 and GatherNd of whole rows, such as of a table of embeddings: the scalar unit computes where each row is,
+// the rows of a tile are copied to UB, and from there to the result. The indices of a tile are copied to UB, too.
 namespace vinci::graph {
 namespace {
 
@@ -22,20 +22,33 @@ constexpr u64 kBlock = 32;
 
 // The result as rows that are contiguous in the input, too.
 struct GatheredRows {
-  u64 rows, width;
-  u32 bytes;  // of an element; those of 8 bytes are two
+  u64 parts, rows;  // rows of a part have neighbouring indices, and are of the same part of the input
+  u64 width;
+  u32 bytes;        // of an element; those of 8 bytes are two
+  Dims extents;     // of the axes that a row has indices for
+  u64 index_parts;  // parts that have indices of their own
 };
 
 GatheredRows gathered_rows(const Node& node) {
-  const Shape& in = node.input(0)->shape;
-  GatheredRows out{.rows = node.output()->shape.elements(), .width = 1, .bytes = info(node.output()->type).bytes};
+  const Dims &in = node.input(0)->shape.dims(), &index = node.input(1)->shape.dims();
+  GatheredRows out{.parts = 1,
+                   .rows = element_count(index),
+                   .width = 1,
+                   .bytes = info(node.output()->type).bytes,
+                   .extents = {},
+                   .index_parts = 1};
   if (node.type == "GatherV2") {
-    out.width = around_axis(in.dims(), axis_of(node, node.integer("axis"), in.rank())).inner;
+    const AroundAxis a = around_axis(in, axis_of(node, node.integer("axis"), in.size()));
+    out.parts = a.outer;
+    out.width = a.inner;
+    out.extents = {static_cast<i64>(a.extent)};
   } else {
-    const auto before = static_cast<usize>(node.integer("batch_dims") + node.input(1)->shape.dims().back());
-    out.width = element_count(std::span(in.dims()).subspan(before));
+    const auto batch = static_cast<usize>(node.integer("batch_dims")), depth = static_cast<usize>(index.back());
+    out.parts = out.index_parts = element_count(std::span(in).first(batch));
+    out.rows /= std::max<u64>(out.parts * depth, 1);
+    out.width = element_count(std::span(in).subspan(batch + depth));
+    out.extents.assign(in.begin() + static_cast<i64>(batch), in.begin() + static_cast<i64>(batch + depth));
   }
-  out.rows /= std::max<u64>(out.width, 1);
   if (out.bytes == 8) {
     out.bytes = 4;
     out.width *= 2;
@@ -55,92 +68,184 @@ std::string gather_refuses(const Group& group, const config::ChipConfig& chip) {
   }
   if (std::ranges::find(group.inputs(), node.input(0)) == group.inputs().end()) return "it gathers a number";
   const GatheredRows r = gathered_rows(node);
-  if (r.rows == 0 || r.width == 0) return "it gathers nothing";
+  if (node.output()->shape.elements() == 0) return "it gathers nothing";
   if (r.bytes == 1) return "its elements have one byte";
-  if (r.width * r.bytes < kBlock) return "its rows are shorter than a block of 32 B";
+  constexpr u64 kFewRows = 8;
+  if (r.width * r.bytes < kBlock && (is_joint(chip) || r.rows < kFewRows))
+    return "its rows are shorter than a block of 32 B";
   if (is_joint(chip) && r.width * r.bytes % kBlock != 0)
     return "a joint core copies whole blocks, and its rows are no whole blocks";
   return "";
 }
 
-// Parts of a row where there are fewer rows than cores, or where UB has no room for two.
-std::vector<Tiling> gather_tilings(const Group& group, const config::ChipConfig& chip) {
-  constexpr u64 kGrain = 128;
-  const GatheredRows r = gathered_rows(group.node());
-  const u64 room = chip.core.buffers.ub / 2 / r.bytes / kGrain * kGrain;
-  const u64 share = align_up(ceil_div(r.rows * r.width, u64{vector_cores(chip)}), kGrain);
-  return {{{"columns", static_cast<i64>(std::min({r.width, room, std::max(share, 2 * kGrain)}))}}};
+u64 index_bytes(const Node& node) { return info(node.input(1)->type).bytes; }
+
+// Of a slot: each row begins at a block.
+u64 row_slot(const GatheredRows& r, u64 rows, u64 columns) { return rows * align_up(columns * r.bytes, kBlock); }
+u64 index_slot(const Node& node, const GatheredRows& r, u64 rows) {
+  return rows == 1 ? 0 : align_up(rows * r.extents.size() * index_bytes(node), kBlock);
 }
 
-u64 slot_bytes(const Group& group, const Tiling& tiling) {
-  return align_up<u64>(static_cast<u64>(tiling.at("columns")), 16) * gathered_rows(group.node()).bytes;
+// Several rows that follow each other in the result; parts of a row where there are fewer rows than cores, or where UB
+// has no room for two.
+std::vector<Tiling> gather_tilings(const Group& group, const config::ChipConfig& chip) {
+  constexpr u64 kGrain = 128, kMostRows = 4095, kFewest = 4;  // kMostRows: bursts of a copy
+  const Node& node = group.node();
+  const GatheredRows r = gathered_rows(node);
+  const u64 cores = vector_cores(chip), all = r.parts * r.rows, ub = chip.core.buffers.ub;
+  std::vector<Tiling> out;
+  const u64 each = 2 * row_slot(r, 1, r.width) + r.extents.size() * index_bytes(node);
+  const u64 fit = std::min({(ub - kBlock) / each, kMostRows, r.rows});
+  for (const u64 tiles : {u64{1}, u64{2}, u64{4}}) {  // of a core
+    const u64 rows = std::min(ceil_div(all, cores * tiles), fit);
+    if (rows < kFewest || (!out.empty() && out.back().at("rows") == static_cast<i64>(rows))) continue;
+    out.push_back({{"rows", static_cast<i64>(rows)}, {"columns", static_cast<i64>(r.width)}});
+  }
+  if (!out.empty()) return out;
+  const u64 room = ub / 2 / r.bytes / kGrain * kGrain;
+  const u64 share = align_up(ceil_div(all * r.width, cores), kGrain);
+  return {{{"rows", 1}, {"columns", static_cast<i64>(std::min({r.width, room, std::max(share, 2 * kGrain)}))}}};
 }
 
 Footprint gather_footprint(const Group& group, const config::ChipConfig&, const Tiling& tiling) {
-  return {.ub = 2 * slot_bytes(group, tiling)};
+  const GatheredRows r = gathered_rows(group.node());
+  const auto rows = static_cast<u64>(tiling.at("rows")), columns = static_cast<u64>(tiling.at("columns"));
+  return {.ub = 2 * row_slot(r, rows, columns) + index_slot(group.node(), r, rows)};
 }
 
-// to = the number of the row of the input that this row of the result is.
-void write_source(ScalarWriter& w, Reg to, Reg row) {
-  const Node& node = w.node();
-  const Dims& in = node.input(0)->shape.dims();
-  const isa::ProgramBuilder::Scope scope(w.p().scope());
-  const Reg t = w.reg();
-  if (node.type == "GatherV2") {
-    const AroundAxis a = around_axis(in, axis_of(node, node.integer("axis"), in.size()));
-    const u64 indices = node.input(1)->shape.elements();
-    w.digit(t, row, 1, indices, a.outer > 1);
-    w.load(to, node.input(1), t);
-    w.place(to, static_cast<i64>(a.extent));
-    if (a.outer == 1) return;
-    w.p().div(t, row, indices);
-    w.p().mul(t, t, a.extent);
-    return w.p().add(to, to, t);
+class GatherWriter {
+ public:
+  GatherWriter(const Group& group, const config::ChipConfig& chip, const Tiling& tiling)
+      : group_(group),
+        node_(group.node()),
+        r_(gathered_rows(node_)),
+        chip_(chip),
+        tiles_({.outer = {r_.parts, r_.rows}, .width = r_.width, .grain = kBlock / r_.bytes}, chip,
+               {.rows = static_cast<u64>(tiling.at("rows")), .columns = static_cast<u64>(tiling.at("columns"))}),
+        slot_(row_slot(r_, tiles_.rows(), tiles_.columns())),
+        p_(node_.name, chip.arch) {}
+
+  KernelProgram build() {
+    const RowView to{.strides = {static_cast<i64>(r_.rows * r_.width), static_cast<i64>(r_.width)}, .bytes = r_.bytes};
+    gen::TilePipeline pipeline{.tiles = tiles_.tiles(), .in_place = true};
+    pipeline.prologue = [&](isa::ProgramBuilder&) { prepare(); };
+    pipeline.locate = [&](isa::ProgramBuilder&, Reg tile) { locate(tile); };
+    pipeline.load = [&](isa::ProgramBuilder&, u32 which) {
+      if (several()) return load_rows(which * slot_);
+      tiles_.load(p_, {.strides = {0, 0}, .bytes = r_.bytes}, source_, which * slot_);
+    };
+    pipeline.store = [&](isa::ProgramBuilder&, u32 which) { tiles_.store(p_, to, result_, which * slot_, which); };
+    gen::write_tile_pipeline(p_, pipeline);
+    return vector_program(p_.finish(), tiles_.tiles(), chip_);
   }
-  const auto batch = static_cast<usize>(node.integer("batch_dims"));
-  const auto depth = static_cast<usize>(node.input(1)->shape.dims().back());
-  const u64 each = node.input(1)->shape.elements() / depth / element_count(std::span(in).first(batch));
-  w.p().mov(to, 0);
-  if (batch > 0) w.p().div(to, row, each);
-  w.p().mul(t, row, depth);
-  const Reg index = w.reg();
-  for (usize d = 0; d < depth; ++d) {
-    w.load(index, node.input(1), t);
-    w.place(index, in[batch + d]);
-    w.p().mul(to, to, in[batch + d]);
-    w.p().add(to, to, index);
-    w.p().add(t, t, 1);
+
+ private:
+  bool several() const { return tiles_.rows() > 1; }
+  u64 indices_at() const { return 2 * slot_; }
+
+  void prepare() {
+    w_.emplace(group_, p_);
+    tiles_.prepare(p_);
+    for (Reg* const r : {&source_, &result_, &part_, &index_, &t_})
+      *r = p_.reg("t");
+    w_->address(result_, node_.output(), 0);
   }
-}
+
+  // part_ = rows of the input in front of the part; t_ = the first index of the tile.
+  void locate(Reg tile) {
+    tiles_.locate(p_, tile);
+    const u64 depth = r_.extents.size();
+    if (r_.parts == 1 || r_.index_parts > 1) {
+      p_.mul(t_, tiles_.row(), depth);
+    } else {
+      p_.rem(t_, tiles_.row(), r_.rows);
+      p_.mul(t_, t_, depth);
+    }
+    p_.mov(part_, 0);
+    if (r_.parts > 1) p_.div(part_, tiles_.row(), r_.rows);
+    if (several()) return load_indices();
+    p_.mov(source_, part_);
+    for (const i64 extent : r_.extents) {
+      w_->load(index_, node_.input(1), t_);
+      add_index(extent);
+      p_.add(t_, t_, 1);
+    }
+    locate_source();
+  }
+
+  // source_ = source_ * extent + index_.
+  void add_index(i64 extent) {
+    w_->place(index_, extent);
+    p_.mul(source_, source_, extent);
+    p_.add(source_, source_, index_);
+  }
+  // Of a number of a row, its address.
+  void locate_source() {
+    p_.mul(source_, source_, r_.width * r_.bytes / info(node_.output()->type).bytes);
+    w_->address(source_, node_.input(0), source_);
+  }
+
+  void load_indices() {
+    const u64 bytes = index_bytes(node_) * r_.extents.size();
+    w_->address(t_, node_.input(1), t_);
+    p_.mul(index_, tiles_.row_count(), bytes);
+    p_.hand_over(isa::PipeId::S, isa::PipeId::MTE2, 0);
+    if (is_joint(chip_)) {
+      p_.set(index_, (index_ + 31) >> 5);
+      p_.copy_gm_to_ubuf(indices_at(), t_, 0, 1, index_, 0, 0);
+    } else {
+      p_.copy_gm_to_ubuf_align_b32(indices_at(), t_, 0, 1, index_, 0, 0, 0, 0);
+    }
+    p_.hand_over(isa::PipeId::MTE2, isa::PipeId::S, 0);
+  }
+
+  void load_rows(u64 at) {
+    const bool wide = index_bytes(node_) == 8;
+    const isa::ProgramBuilder::Scope scope(p_.scope());
+    const Reg to = p_.reg("to");
+    p_.mov(t_, indices_at());
+    p_.mov(to, at);
+    p_.loop(tiles_.row_count(), [&](Reg) {
+      if (r_.parts > 1) p_.mov(source_, part_);
+      for (usize d = 0; d < r_.extents.size(); ++d) {
+        p_.ld_ubuf(wide ? isa::Type::b64 : isa::Type::b32, index_, t_, d * index_bytes(node_));
+        if (!wide) {
+          p_.shl(index_, index_, 32);
+          p_.sar(index_, index_, 32);
+        }
+        if (d == 0 && r_.parts == 1) {
+          w_->place(index_, r_.extents[0]);
+          p_.mov(source_, index_);
+        } else {
+          add_index(r_.extents[d]);
+        }
+      }
+      p_.add(t_, t_, r_.extents.size() * index_bytes(node_));
+      locate_source();
+      load_row(to);
+      p_.add(to, to, tiles_.pitch() * r_.bytes);
+    });
+  }
+  void load_row(Reg to) {
+    const u64 bytes = r_.width * r_.bytes;
+    if (bytes % kBlock == 0) return p_.copy_gm_to_ubuf(to, source_, 0, 1, bytes / kBlock, 0, 0);
+    if (r_.bytes == 4) return p_.copy_gm_to_ubuf_align_b32(to, source_, 0, 1, bytes, 0, 0, 0, 0);
+    p_.copy_gm_to_ubuf_align_b16(to, source_, 0, 1, bytes, 0, 0, 0, 0);
+  }
+
+  const Group& group_;
+  const Node& node_;
+  const GatheredRows r_;
+  const config::ChipConfig& chip_;
+  RowTiles tiles_;
+  const u64 slot_;
+  isa::ProgramBuilder p_;
+  std::optional<ScalarWriter> w_;
+  Reg source_, result_, part_, index_, t_;
+};
 
 KernelProgram gather_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
-  const GatheredRows r = gathered_rows(group.node());
-  const u64 slot = slot_bytes(group, tiling);
-  RowTiles tiles({.outer = {r.rows}, .width = r.width}, chip,
-                 {.rows = 1, .columns = static_cast<u64>(tiling.at("columns"))});
-  const RowView from{.strides = {0}, .bytes = r.bytes};
-  const RowView to{.strides = {static_cast<i64>(r.width)}, .bytes = r.bytes};
-  isa::ProgramBuilder p(group.node().name, chip.arch);
-  std::optional<ScalarWriter> w;
-  Reg source, result;
-  gen::TilePipeline pipeline{.tiles = tiles.tiles(), .in_place = true};
-  pipeline.prologue = [&](isa::ProgramBuilder&) {
-    w.emplace(group, p);
-    tiles.prepare(p);
-    source = p.reg("source");
-    result = p.reg("result");
-    w->address(result, group.node().output(), 0);
-  };
-  pipeline.locate = [&](isa::ProgramBuilder&, Reg tile) {
-    tiles.locate(p, tile);
-    write_source(*w, source, tiles.row());
-    p.mul(source, source, r.width * r.bytes / info(group.node().output()->type).bytes);
-    w->address(source, group.node().input(0), source);
-  };
-  pipeline.load = [&](isa::ProgramBuilder&, u32 which) { tiles.load(p, from, source, which * slot); };
-  pipeline.store = [&](isa::ProgramBuilder&, u32 which) { tiles.store(p, to, result, which * slot, which); };
-  gen::write_tile_pipeline(p, pipeline);
-  return vector_program(p.finish(), tiles.tiles(), chip);
+  return GatherWriter(group, chip, tiling).build();
 }
 
 }  // namespace
