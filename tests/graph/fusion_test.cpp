@@ -146,6 +146,26 @@ const std::vector<Apart> kApart{
      [](TypedNet& net) {
        net.output(net.node("SoftmaxV2", {net.input({100, 37}, DataType::f16)}, {{"axis", i64{-1}}}));
      }},
+    {"FillRowsPass", "ascend-310p3", "its elements have one byte",
+     [](TypedNet& net) {
+       net.output(net.node("GatherV2", {net.input({40, 10}, DataType::i8), net.input({700}, DataType::i64)},
+                           {{"axis", i64{0}}}));
+     }},
+    {"FillRowsPass", "ascend-310p3", "it gathers few elements",
+     [](TypedNet& net) {
+       net.output(net.node("GatherV2", {net.input({40, 10}, DataType::f16), net.input({9}, DataType::i64)},
+                           {{"axis", i64{0}}}));
+     }},
+    {"FillRowsPass", "ascend-310p3", "its table is much larger than what it gathers",
+     [](TypedNet& net) {
+       net.output(net.node("GatherV2", {net.input({100000, 10}, DataType::f16), net.input({70}, DataType::i64)},
+                           {{"axis", i64{0}}}));
+     }},
+    {"FillRowsPass", "ascend-310p3", "its table has more rows than are worth a constant",
+     [](TypedNet& net) {
+       net.output(net.node("GatherV2", {net.input({800000, 10}, DataType::f16), net.input({90000}, DataType::i64)},
+                           {{"axis", i64{0}}}));
+     }},
     {"TbeConvDequantFusionPass", "ascend-910b1", "the value in between is an output",
      [](TypedNet& net) {
        Value* const x = net.input({32, 64}, DataType::i8);

@@ -89,7 +89,7 @@ inline void encoder_of_blocks(MapNet& net) { encoder_network(net, 48); }
 inline void encoder_of_197(MapNet& net) { encoder_network(net, 37); }
 
 // A product with Relu, one whose rows end inside a block, axes that are not the last ones, rows that are taken apart, a
-// constant that such rows share, many of them.
+// constant that such rows share, many of them, and such rows of a table.
 inline void product_network(MapNet& net) {
   Value* const x = net.input({32, 64});
   Value* const wide = net.node("Relu", {net.node("BatchMatMulV2", {x, net.weights({64, 48}, 64)})});
@@ -99,6 +99,7 @@ inline void product_network(MapNet& net) {
   net.output(net.node("Abs", {net.node("GatherV2", {wide, net.integers({1, 3, 5})})}));
   net.output(net.node("Mul", {net.input({4, 9, 5}), net.weights({9, 5}, 1)}));
   net.output(net.node("SoftmaxV2", {net.input({300, 10})}, {{"axis", i64{-1}}}));
+  net.output(net.node("GatherV2", {net.input({40, 10}), net.input({700}, DataType::i64)}, {{"axis", i64{0}}}));
 }
 
 // What folds away, and what is there twice.

@@ -265,6 +265,45 @@ TEST_P(ScalarKernels, SeveralRowsAreOneTile) {
   }
 }
 
+// Joint cores copy rows that fill no blocks with zeros behind them; the table may be a constant.
+TEST_P(ScalarKernels, RowsThatFillNoBlocksAreCopied) {
+  const bool joint = is_joint(config::load_chip(GetParam()));
+  const auto jump = [](usize i) { return static_cast<double>(i * 7 % 1000) - 500; };
+  const auto inside = [](usize i) { return static_cast<double>(i * 5 % 18) - 9; };
+  struct Case {
+    const char* type;
+    Dims data, index;
+    Attributes attributes;
+  };
+  const std::vector<Case> cases{{"GatherV2", {9, 50}, {7, 111}, {{"axis", i64{0}}}},
+                                {"GatherV2", {4, 9, 3, 7}, {400}, {{"axis", i64{1}}}},
+                                {"GatherV2", {9}, {3000}, {{"axis", i64{0}}}},
+                                {"GatherNd", {9, 9, 5}, {901, 2}, {}},
+                                {"GatherNd", {3, 9, 13}, {3, 404, 1}, {{"batch_dims", i64{1}}}},
+                                {"GatherNd", {3, 9}, {3, 1700, 1}, {{"batch_dims", i64{1}}}}};
+  for (const DataType type : {DataType::f16, DataType::i32}) {
+    for (const Case& c : cases) {
+      for (const bool constant : {false, true}) {
+        SCOPED_TRACE(fmt::format("{} of {} {}", c.type, info(type).name, text(Shape(c.data))));
+        const Array data = array(type, c.data, jump), index = array(DataType::i64, c.index, inside);
+        Net net;
+        Value* const table = constant ? net.graph.add_constant("table", Tensor(data)) : net.input(c.data, type);
+        const Network network =
+            compiled(net, net.node(c.type, {table, net.input(c.index, DataType::i64)}, c.attributes));
+        EXPECT_EQ(std::ranges::count(kernels(network), "gather_rows"), 1);
+        EXPECT_EQ(std::ranges::count(kernels(network), "scalar"), 0);
+        EXPECT_EQ(network.nodes.size(), joint ? (constant ? 2U : 3U) : 1U);
+        const std::vector<Array> inputs = constant ? std::vector{index} : std::vector{data, index};
+        for (const NodeCheck& row : check_nodes(network, inputs))
+          EXPECT_EQ(row.error, 0);
+        for (const std::string& finding : run_on_device(network, inputs).findings)
+          ADD_FAILURE() << finding;
+        right_end_to_end(network, inputs);
+      }
+    }
+  }
+}
+
 // What a scatter does not change is copied in blocks, and what fills none by itself.
 TEST_P(ScalarKernels, AScatterCopiesTheRest) {
   const auto jump = [](usize i) { return static_cast<double>(i * 7 % 1000) - 500; };

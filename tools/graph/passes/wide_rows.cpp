@@ -157,10 +157,75 @@ bool goes_to_product(const Value& v) {
   });
 }
 
+// The rows of a table that GatherV2 or GatherNd copies: those of the dimensions `axes`, of which the last one is a row.
+struct TableRows {
+  Dims axes;
+  i64 axis = 0;  // of GatherV2
+};
+TableRows table_rows(const Node& node) {
+  const Dims& in = node.input(0)->shape.dims();
+  if (node.type == "GatherV2") {
+    const AroundAxis a = around_axis(in, axis_of(node, node.integer("axis"), in.size()));
+    return {{static_cast<i64>(a.outer), static_cast<i64>(a.extent), static_cast<i64>(a.inner)}, 1};
+  }
+  const std::span<const i64> front =
+      std::span(in).first(static_cast<usize>(node.integer("batch_dims") + node.input(1)->shape.dims().back()));
+  TableRows out{{front.begin(), front.end()}};
+  out.axes.push_back(static_cast<i64>(element_count(std::span(in).subspan(front.size()))));
+  return out;
+}
+
+// Rows that fill no blocks go element by element on the scalar unit. With zeros behind the rows of the table, blocks
+// are copied, and the result is cut.
+Visit fill_gathered(Graph& graph, Node& node, u32 cores) {
+  const Value &table = *node.input(0), &index = *node.input(1), &out = *node.output();
+  const u32 bytes = info(table.type).bytes;
+  if (index.constant || !table.shape.known() || !index.shape.known() || !out.shape.known() ||
+      out.shape.elements() == 0 || bytes > 4)
+    return Visit::none;
+  const TableRows rows = table_rows(node);
+  const i64 width = rows.axes.back(), block = 32 / bytes, more = (block - width % block) % block;
+  if (more == 0) return Visit::none;
+  if (bytes == 1) return Visit::refused({&node}, "its elements have one byte");
+  // Nanoseconds of a core: an element on the scalar unit, a row that is copied, a byte of a tensor that is read and
+  // written, the two tasks more.
+  constexpr double kElement = 270, kRow = 85, kByte = 0.08, kTasks = 5000;
+  constexpr u64 kMostFilling = u64{1} << 22;
+  const u64 each = static_cast<u64>(width), gathered = out.shape.elements() / each, all = table.shape.elements() / each;
+  const auto pass = [&](u64 of_rows) {
+    return static_cast<double>(of_rows * (each + static_cast<u64>(more)) * bytes) * kByte;
+  };
+  const double now = static_cast<double>(out.shape.elements()) * kElement / cores;
+  const double filled = (static_cast<double>(gathered) * kRow + pass(gathered)) / cores + kTasks;
+  if (filled > now) return Visit::refused({&node}, "it gathers few elements");
+  if (!table.constant && filled + pass(all) / cores > now)
+    return Visit::refused({&node}, "its table is much larger than what it gathers");
+  if (!table.constant && all * static_cast<u64>(more) > kMostFilling)
+    return Visit::refused({&node}, "its table has more rows than are worth a constant");
+  Maker make(graph, node);
+  Value* reshaped = node.input(0);
+  if (table.constant) {
+    Array array = table.constant->array();
+    array.dims = rows.axes;
+    reshaped = make.constant(array);
+  } else {
+    reshaped = make.reshape(reshaped, rows.axes);
+  }
+  Value* const filled_rows = with_zeros(make, reshaped, rows.axes.size() - 1, more);
+  Attributes attributes = node.attributes;
+  if (node.type == "GatherV2") attributes["axis"] = rows.axis;
+  Value* const blocks = make(node.type, {filled_rows, node.input(1)}, attributes);
+  const std::vector<i64> last{static_cast<i64>(blocks->shape.rank()) - 1};
+  make.replace({make("StridedSliceV2",
+                     {blocks, make.integers({0}), make.integers({width}), make.integers(last), make.integers({1})})});
+  return Visit::gone;
+}
+
 }  // namespace
 
 Visit fill_rows(Graph& graph, Node& node, const Target& target) {
   if (target.chip == nullptr || !is_joint(*target.chip)) return Visit::none;
+  if (node.type == "GatherV2" || node.type == "GatherNd") return fill_gathered(graph, node, vector_cores(*target.chip));
   const std::optional<double> surplus = neutral(node.type);
   Value* const in = node.input(0);
   if (!surplus || in->constant || !in->shape.known() || in->shape.rank() < 2 || !along_last_axis(node) ||
