@@ -265,6 +265,21 @@ TEST_P(ScalarKernels, SeveralRowsAreOneTile) {
   }
 }
 
+// More rows than UB holds: all cores have as many tiles, and these are equal.
+TEST_P(ScalarKernels, CoresShareTilesOfRows) {
+  constexpr u64 kRows = 60000;
+  Net net;
+  const Network network = compiled(
+      net,
+      net.node("GatherV2", {net.input({9, 64}, DataType::f16), net.input({kRows}, DataType::i32)}, {{"axis", i64{0}}}));
+  const CompiledNode& n = network.nodes.at(0);
+  for (const Tiling& tiling : n.kernel->tilings(Group(*n.node), network.chip)) {
+    const auto rows = static_cast<u64>(tiling.at("rows")), cores = u64{vector_cores(network.chip)};
+    const u64 tiles = ceil_div(ceil_div(kRows, rows), cores);  // of a core
+    EXPECT_LE(tiles * rows, ceil_div(kRows, cores) + tiles) << text(tiling);
+  }
+}
+
 // Joint cores copy rows that fill no blocks with zeros behind them; the table may be a constant.
 TEST_P(ScalarKernels, RowsThatFillNoBlocksAreCopied) {
   const bool joint = is_joint(config::load_chip(GetParam()));

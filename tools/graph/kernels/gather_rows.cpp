@@ -96,8 +96,9 @@ std::vector<Tiling> gather_tilings(const Group& group, const config::ChipConfig&
   std::vector<Tiling> out;
   const u64 each = 2 * row_slot(r, 1, r.width) + r.extents.size() * index_bytes(node);
   const u64 fit = std::min({(ub - kBlock) / each, kMostRows, r.rows});
-  for (const u64 tiles : {u64{1}, u64{2}, u64{4}}) {  // of a core
-    const u64 rows = std::min(ceil_div(all, cores * tiles), fit);
+  const u64 fewest_tiles = ceil_div(all, cores * std::max<u64>(fit, 1));  // of a core
+  for (const u64 parts : {u64{1}, u64{2}, u64{4}}) {
+    const u64 rows = std::min(ceil_div(all, cores * fewest_tiles * parts), fit);
     if (rows < kFewest || (!out.empty() && out.back().at("rows") == static_cast<i64>(rows))) continue;
     out.push_back({{"rows", static_cast<i64>(rows)}, {"columns", static_cast<i64>(r.width)}});
   }
