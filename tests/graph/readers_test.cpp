@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/graph/import/readers.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 
 #include "isa/base/error.h"
 #include "isa/base/random.h"
+#include "tests/graph/network_fixture.h"
 #include "tools/graph/import/import.h"
 #include "tools/graph/ops/run.h"
 
@@ -40,7 +42,7 @@ Array random_array(Dims dims, u64 seed, DataType type = DataType::f32) {
 }
 const Array kAbsent(DataType::f32, {0});
 
-std::vector<Array> value_of(const OneNode& node) {
+Model model_of(const OneNode& node) {
   Model model;
   model.opsets[""] = node.opset;
   model.opsets["com.microsoft"] = 1;
@@ -52,20 +54,23 @@ std::vector<Array> value_of(const OneNode& node) {
               .outputs = {},
               .attributes = node.attributes,
               .bodies = {}};
-  std::vector<Array> given;
   for (usize i = 0; i < node.inputs.size(); ++i) {
     const Array& a = node.inputs[i];
     n.inputs.push_back(a.size() == 0 ? "" : "x" + std::to_string(i));
     if (a.size() == 0) continue;
     model.graph.inputs.push_back({.name = n.inputs.back(), .type = a.type, .shape = Shape(a.dims)});
-    given.push_back(a);
   }
   for (usize i = 0; i < node.outputs; ++i) {
     n.outputs.push_back(node.outputs > 2 && (i == 1 || i == 2) ? "" : "y" + std::to_string(i));
     if (!n.outputs.back().empty()) model.graph.outputs.push_back({.name = n.outputs.back()});
   }
   model.graph.nodes = {n};
-  return run(*import_model(model), given);
+  return model;
+}
+std::vector<Array> value_of(const OneNode& node) {
+  std::vector<Array> given;
+  std::ranges::copy_if(node.inputs, std::back_inserter(given), [](const Array& a) { return a.size() != 0; });
+  return run(*import_model(model_of(node)), given);
 }
 
 void expect_near(const Array& got, const Dims& dims, const std::function<double(usize)>& wanted) {
@@ -579,6 +584,111 @@ TEST(Readers, PadsOfSomeAxesAndAround) {
     const usize row = i / 5, column = i % 5;
     return static_cast<double>(row * 3 + std::clamp<usize>(column, 1, 3) - 1);
   });
+}
+
+// One channel of a map at a place of the grid, by the formulas of ONNX.
+struct GridFormula {
+  std::string mode, padding;
+  bool align;
+
+  double reflected(double v, i64 extent) const {
+    const double least = align ? 0 : -0.5, most = static_cast<double>(extent - 1) - least;
+    if (most == least) return 0;
+    while (v < least || v > most)
+      v = v < least ? 2 * least - v : 2 * most - v;
+    return v;
+  }
+  double inside(double v, i64 extent) const {
+    if (padding == "zeros") return v;
+    return std::clamp(padding == "reflection" ? reflected(v, extent) : v, 0.0, static_cast<double>(extent - 1));
+  }
+  // Positions with weights.
+  std::vector<std::pair<double, double>> taps(double of_grid, i64 extent) const {
+    const auto n = static_cast<double>(extent);
+    const double at = align ? (of_grid + 1) / 2 * (n - 1) : ((of_grid + 1) * n - 1) / 2;
+    if (mode == "bicubic") {
+      std::vector<std::pair<double, double>> out;
+      for (const int step : {-1, 0, 1, 2}) {
+        constexpr double a = -0.75;
+        const double tap = std::floor(at) + step, d = std::abs(at - tap);
+        out.emplace_back(inside(tap, extent),
+                         d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a);
+      }
+      return out;
+    }
+    const double v = inside(at, extent);
+    if (mode == "nearest") return {{std::nearbyint(v), 1}};
+    return {{std::floor(v), std::floor(v) + 1 - v}, {std::floor(v) + 1, v - std::floor(v)}};
+  }
+  double value(const double* map, i64 rows, i64 columns, double x, double y) const {
+    double sum = 0;
+    for (const auto& [row, of_row] : taps(y, rows)) {
+      for (const auto& [column, of_column] : taps(x, columns)) {
+        if (row < 0 || column < 0 || row >= static_cast<double>(rows) || column >= static_cast<double>(columns))
+          continue;
+        sum += of_row * of_column * map[static_cast<i64>(row) * columns + static_cast<i64>(column)];
+      }
+    }
+    return sum;
+  }
+};
+
+// Few points of a large map, and many of a small one; channels that fill blocks, and that do not; maps of one row.
+TEST(Readers, GridSample) {
+  struct Case {
+    Dims map, grid;
+  };
+  for (const Case& c : {Case{{2, 3, 5, 7}, {2, 4, 6, 2}}, Case{{1, 16, 40, 30}, {1, 2, 2, 2}},
+                        Case{{2, 17, 3, 4}, {2, 9, 5, 2}}, Case{{1, 1, 1, 9}, {1, 5, 5, 2}}}) {
+    const Array map = random_array(c.map, 81);
+    Array grid = random_array(c.grid, 82);
+    for (double& v : grid.values)
+      v *= 2.2;
+    grid.round();
+    const i64 pixels = c.map[2] * c.map[3], points = c.grid[1] * c.grid[2];
+    for (const char* const mode : {"bilinear", "nearest", "bicubic"}) {
+      for (const char* const padding : {"zeros", "border", "reflection"}) {
+        for (const bool align : {false, true}) {
+          SCOPED_TRACE(fmt::format("{} {} {} of {}", mode, padding, align, text(Shape(c.map))));
+          const GridFormula formula{mode, padding, align};
+          const Array got = value_of(
+              {"",
+               "GridSample",
+               {map, grid},
+               {{"mode", std::string(mode)}, {"padding_mode", std::string(padding)}, {"align_corners", i64{align}}},
+               1,
+               16})[0];
+          expect_near(got, {c.map[0], c.map[1], c.grid[1], c.grid[2]}, [&](usize i) {
+            const auto image = static_cast<i64>(i) / points / c.map[1];
+            const double* const at =
+                &grid.values[static_cast<usize>((image * points + static_cast<i64>(i) % points) * 2)];
+            const double* const of_map = &map.values[static_cast<usize>(static_cast<i64>(i) / points * pixels)];
+            return formula.value(of_map, c.map[2], c.map[3], at[0], at[1]);
+          });
+        }
+      }
+    }
+  }
+}
+
+// On a device no node goes element by element.
+TEST(Readers, GridSampleCopiesPixels) {
+  for (const char* const chip : {"ascend-310p3", "ascend-910b1"}) {
+    for (const Dims& of_map : {Dims{1, 24, 20, 20}, Dims{2, 3, 9, 11}}) {
+      const Array map = random_array(of_map, 83), grid = random_array({of_map[0], 20, 20, 2}, 84);
+      for (const char* const mode : {"bilinear", "nearest", "bicubic"}) {
+        SCOPED_TRACE(fmt::format("{} of {} on {}", mode, text(Shape(of_map)), chip));
+        const Network network =
+            compile(import_model(model_of({"", "GridSample", {map, grid}, {{"mode", std::string(mode)}}, 1, 16})),
+                    config::load_chip(chip));
+        for (const CompiledNode& n : network.nodes)
+          EXPECT_NE(n.kernel->name, "scalar") << n.node->type;
+        for (const NodeCheck& row : check_nodes(network, {map, grid}))
+          EXPECT_TRUE(row.right()) << row.node->node->type << ": " << row.error;
+        EXPECT_THAT(run_on_device(network, {map, grid}).findings, ::testing::IsEmpty());
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -462,7 +462,7 @@ constexpr auto kReaders = std::to_array<OpReader>({
     {"GlobalMaxPool", "GlobalMaxPool"},
     {"Greater", "Greater", {2}},
     {"GreaterOrEqual", "GreaterEqual", {2}},
-    {"GridSample", "GatherElements", {2}, read_grid_sample},
+    {"GridSample", "GatherNd", {2}, read_grid_sample},
     {"GroupNormalization", "LayerNorm", {3}, read_group_norm},
     {"HardSigmoid", "HardSigmoid"},
     {"HardSwish", "HardSwish"},
