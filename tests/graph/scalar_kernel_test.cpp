@@ -273,10 +273,23 @@ TEST_P(ScalarKernels, CoresShareTilesOfRows) {
       net,
       net.node("GatherV2", {net.input({9, 64}, DataType::f16), net.input({kRows}, DataType::i32)}, {{"axis", i64{0}}}));
   const CompiledNode& n = network.nodes.at(0);
+  EXPECT_EQ(n.tiling.at("table"), 1) << "each core reads the table once";
   for (const Tiling& tiling : n.kernel->tilings(Group(*n.node), network.chip)) {
     const auto rows = static_cast<u64>(tiling.at("rows")), cores = u64{vector_cores(network.chip)};
     const u64 tiles = ceil_div(ceil_div(kRows, rows), cores);  // of a core
     EXPECT_LE(tiles * rows, ceil_div(kRows, cores) + tiles) << text(tiling);
+  }
+}
+
+// A table stays in memory where few rows are gathered, or where UB does not hold it.
+TEST_P(ScalarKernels, LargeTablesStayInMemory) {
+  for (const auto& [rows, gathered] : {std::pair<i64, i64>{1000, 400}, {4000, 60000}}) {
+    Net net;
+    Value *const table = net.input({rows, 64}, DataType::f16), *const index = net.input({gathered}, DataType::i32);
+    const Network network = compiled(net, net.node("GatherV2", {table, index}, {{"axis", i64{0}}}));
+    const CompiledNode& n = network.nodes.at(0);
+    for (const Tiling& tiling : n.kernel->tilings(Group(*n.node), network.chip))
+      EXPECT_EQ(tiling.at("table"), 0) << text(tiling);
   }
 }
 

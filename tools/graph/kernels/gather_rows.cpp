@@ -86,6 +86,17 @@ u64 index_slot(const Node& node, const GatheredRows& r, u64 rows) {
   return rows == 1 ? 0 : align_up(rows * r.extents.size() * index_bytes(node), kBlock);
 }
 
+u64 table_bytes(const Node& node) { return node.input(0)->shape.elements() * info(node.input(0)->type).bytes; }
+
+// Whether each core has the whole table in UB, and the vector unit copies the rows: that is several times faster than a
+// copy from memory, once a core has so many rows that the table costs little.
+bool keeps_table(const Node& node, const GatheredRows& r, const config::ChipConfig& chip) {
+  constexpr u64 kBytesOfRow = 1024, kRest = 3;  // of UB, a third is for rows
+  const u64 table = table_bytes(node), share = ceil_div(r.rows, u64{vector_cores(chip)});
+  return r.parts == 1 && r.width * r.bytes % kBlock == 0 && table <= share * kBytesOfRow &&
+         table <= chip.core.buffers.ub / kRest * 2;
+}
+
 // Several rows that follow each other in the result; parts of a row where there are fewer rows than cores, or where UB
 // has no room for two.
 std::vector<Tiling> gather_tilings(const Group& group, const config::ChipConfig& chip) {
@@ -95,23 +106,30 @@ std::vector<Tiling> gather_tilings(const Group& group, const config::ChipConfig&
   const u64 cores = vector_cores(chip), all = r.parts * r.rows, ub = chip.core.buffers.ub;
   std::vector<Tiling> out;
   const u64 each = 2 * row_slot(r, 1, r.width) + r.extents.size() * index_bytes(node);
-  const u64 fit = std::min({(ub - kBlock) / each, kMostRows, r.rows});
-  const u64 fewest_tiles = ceil_div(all, cores * std::max<u64>(fit, 1));  // of a core
-  for (const u64 parts : {u64{1}, u64{2}, u64{4}}) {
-    const u64 rows = std::min(ceil_div(all, cores * fewest_tiles * parts), fit);
-    if (rows < kFewest || (!out.empty() && out.back().at("rows") == static_cast<i64>(rows))) continue;
-    out.push_back({{"rows", static_cast<i64>(rows)}, {"columns", static_cast<i64>(r.width)}});
-  }
+  const auto several = [&](u64 table) {
+    const u64 fit = std::min({(ub - kBlock - table) / each, kMostRows, r.rows});
+    const u64 fewest_tiles = ceil_div(all, cores * std::max<u64>(fit, 1));  // of a core
+    for (const u64 parts : {u64{1}, u64{2}, u64{4}}) {
+      const u64 rows = std::min(ceil_div(all, cores * fewest_tiles * parts), fit);
+      if (rows < kFewest) continue;
+      Tiling tiling{{"rows", static_cast<i64>(rows)}, {"columns", static_cast<i64>(r.width)}, {"table", table > 0}};
+      if (std::ranges::find(out, tiling) == out.end()) out.push_back(std::move(tiling));
+    }
+  };
+  if (keeps_table(node, r, chip)) several(table_bytes(node));
+  several(0);
   if (!out.empty()) return out;
   const u64 room = ub / 2 / r.bytes / kGrain * kGrain;
   const u64 share = align_up(ceil_div(all * r.width, cores), kGrain);
-  return {{{"rows", 1}, {"columns", static_cast<i64>(std::min({r.width, room, std::max(share, 2 * kGrain)}))}}};
+  const u64 columns = std::min({r.width, room, std::max(share, 2 * kGrain)});
+  return {{{"rows", 1}, {"columns", static_cast<i64>(columns)}, {"table", 0}}};
 }
 
 Footprint gather_footprint(const Group& group, const config::ChipConfig&, const Tiling& tiling) {
   const GatheredRows r = gathered_rows(group.node());
   const auto rows = static_cast<u64>(tiling.at("rows")), columns = static_cast<u64>(tiling.at("columns"));
-  return {.ub = 2 * row_slot(r, rows, columns) + index_slot(group.node(), r, rows)};
+  const u64 table = tiling.at("table") != 0 ? table_bytes(group.node()) : 0;
+  return {.ub = 2 * row_slot(r, rows, columns) + index_slot(group.node(), r, rows) + table};
 }
 
 class GatherWriter {
@@ -124,17 +142,25 @@ class GatherWriter {
         tiles_({.outer = {r_.parts, r_.rows}, .width = r_.width, .grain = kBlock / r_.bytes}, chip,
                {.rows = static_cast<u64>(tiling.at("rows")), .columns = static_cast<u64>(tiling.at("columns"))}),
         slot_(row_slot(r_, tiles_.rows(), tiles_.columns())),
+        keeps_table_(tiling.at("table") != 0),
         p_(node_.name, chip.arch) {}
 
   KernelProgram build() {
     const RowView to{.strides = {static_cast<i64>(r_.rows * r_.width), static_cast<i64>(r_.width)}, .bytes = r_.bytes};
-    gen::TilePipeline pipeline{.tiles = tiles_.tiles(), .in_place = true};
+    gen::TilePipeline pipeline{.tiles = tiles_.tiles(), .in_place = !keeps_table_};
     pipeline.prologue = [&](isa::ProgramBuilder&) { prepare(); };
     pipeline.locate = [&](isa::ProgramBuilder&, Reg tile) { locate(tile); };
     pipeline.load = [&](isa::ProgramBuilder&, u32 which) {
+      if (keeps_table_) return load_indices();
       if (several()) return load_rows(which * slot_);
       tiles_.load(p_, {.strides = {0, 0}, .bytes = r_.bytes}, source_, which * slot_);
     };
+    if (keeps_table_) {
+      pipeline.compute = [&](isa::ProgramBuilder&, u32 which) {
+        p_.hand_over(isa::PipeId::MTE2, isa::PipeId::S, 0);
+        load_rows(which * slot_);
+      };
+    }
     pipeline.store = [&](isa::ProgramBuilder&, u32 which) { tiles_.store(p_, to, result_, which * slot_, which); };
     gen::write_tile_pipeline(p_, pipeline);
     return vector_program(p_.finish(), tiles_.tiles(), chip_);
@@ -143,6 +169,7 @@ class GatherWriter {
  private:
   bool several() const { return tiles_.rows() > 1; }
   u64 indices_at() const { return 2 * slot_; }
+  u64 table_at() const { return indices_at() + index_slot(node_, r_, tiles_.rows()); }
 
   void prepare() {
     w_.emplace(group_, p_);
@@ -150,6 +177,9 @@ class GatherWriter {
     for (Reg* const r : {&source_, &result_, &part_, &index_, &t_})
       *r = p_.reg("t");
     w_->address(result_, node_.output(), 0);
+    if (!keeps_table_) return;
+    w_->address(source_, node_.input(0), 0);
+    p_.copy_gm_to_ubuf(table_at(), source_, 0, 1, table_bytes(node_) / kBlock, 0, 0);
   }
 
   // part_ = rows of the input in front of the part; t_ = the first index of the tile.
@@ -164,7 +194,11 @@ class GatherWriter {
     }
     p_.mov(part_, 0);
     if (r_.parts > 1) p_.div(part_, tiles_.row(), r_.rows);
-    if (several()) return load_indices();
+    if (keeps_table_) return;
+    if (several()) {
+      load_indices();
+      return p_.hand_over(isa::PipeId::MTE2, isa::PipeId::S, 0);
+    }
     p_.mov(source_, part_);
     for (const i64 extent : r_.extents) {
       w_->load(index_, node_.input(1), t_);
@@ -182,6 +216,10 @@ class GatherWriter {
   }
   // Of a number of a row, its address.
   void locate_source() {
+    if (keeps_table_) {
+      p_.mul(source_, source_, r_.width * r_.bytes);
+      return p_.add(source_, source_, table_at());
+    }
     p_.mul(source_, source_, r_.width * r_.bytes / info(node_.output()->type).bytes);
     w_->address(source_, node_.input(0), source_);
   }
@@ -197,7 +235,6 @@ class GatherWriter {
     } else {
       p_.copy_gm_to_ubuf_align_b32(indices_at(), t_, 0, 1, index_, 0, 0, 0, 0);
     }
-    p_.hand_over(isa::PipeId::MTE2, isa::PipeId::S, 0);
   }
 
   void load_rows(u64 at) {
@@ -229,6 +266,7 @@ class GatherWriter {
   }
   void load_row(Reg to) {
     const u64 bytes = r_.width * r_.bytes;
+    if (keeps_table_) return p_.copy_ubuf_to_ubuf(to, source_, 0, 1, bytes / kBlock, 0, 0);
     if (bytes % kBlock == 0) return p_.copy_gm_to_ubuf(to, source_, 0, 1, bytes / kBlock, 0, 0);
     if (r_.bytes == 4) return p_.copy_gm_to_ubuf_align_b32(to, source_, 0, 1, bytes, 0, 0, 0, 0);
     p_.copy_gm_to_ubuf_align_b16(to, source_, 0, 1, bytes, 0, 0, 0, 0);
@@ -240,6 +278,7 @@ class GatherWriter {
   const config::ChipConfig& chip_;
   RowTiles tiles_;
   const u64 slot_;
+  const bool keeps_table_;
   isa::ProgramBuilder p_;
   std::optional<ScalarWriter> w_;
   Reg source_, result_, part_, index_, t_;
