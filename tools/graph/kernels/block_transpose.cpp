@@ -35,21 +35,25 @@ void turn_streams(isa::ProgramBuilder& p, u64 streams, u64 turned, u64 pitch, bo
   p.pipe_barrier(isa::PipeId::V);
 }
 
-// A number is two halves: blocks of one half of 16 numbers each, then again transposed with blocks of zeros for the two
-// upper halves.
-void widen_to_s64(isa::ProgramBuilder& p, u64 dst, u64 src, u64 count, u64 room) {
+// A number is two halves: blocks of one half of 16 numbers each, then again transposed with blocks of zeros, or of
+// halves of signs, for the two upper halves.
+void widen_to_s64(isa::ProgramBuilder& p, u64 dst, u64 src, u64 count, u64 room, std::optional<u64> signs) {
   constexpr u64 kBlock = 32, kNumbers = 128, kBatch = 16;  // blocks of so many numbers
-  const u64 halves = room, zeros = room + kWidenBytes / 2;
-  p.vector_dup(isa::Type::s32, zeros, 0, kWidenBytes / 2 / 256, 1, 1, 8, 8);
+  const u64 halves = room, upper = room + kWidenBytes / 2;
+  if (!signs) p.vector_dup(isa::Type::s32, upper, 0, kWidenBytes / 2 / 256, 1, 1, 8, 8);
   for (u64 done = 0; done < count; done += kWidenRepeats * kNumbers) {
     const u64 repeats = std::min(kWidenRepeats, (count - done) / kNumbers);
-    scatter_blocks(
-        p, [&](u64 i) { return src + done * 4 + i * kBlock; }, kBatch, [&](u64 i) { return halves + i * kBlock; },
-        kBatch, repeats);
+    const auto take_apart = [&](u64 from, u64 to) {
+      scatter_blocks(
+          p, [&](u64 i) { return from + done * 4 + i * kBlock; }, kBatch, [&](u64 i) { return to + i * kBlock; },
+          kBatch, repeats);
+    };
+    take_apart(src, halves);
+    if (signs) take_apart(*signs, upper);
     p.pipe_barrier(isa::PipeId::V);
     for (const u64 side : {0, 1}) {  // 4 of 8 numbers
       const BlockAt half = [&](u64 i) {
-        return i % 4 < 2 ? halves + (2 * (4 * side + i / 4) + i % 4) * kBlock : zeros;
+        return (i % 4 < 2 ? halves : upper) + (2 * (4 * side + i / 4) + i % 2) * kBlock;
       };
       scatter_blocks(
           p, half, kBatch, [&](u64 i) { return dst + done * 8 + (2 * i + side) * kBlock; }, 2 * kBatch, repeats);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "isa/builder/program_builder.h"
 
@@ -21,9 +22,9 @@ void scatter_blocks(isa::ProgramBuilder& p, const BlockAt& from, u64 from_step, 
 // on, each of one element of all streams; or `back`, the other way round. Ends with a barrier.
 void turn_streams(isa::ProgramBuilder& p, u64 streams, u64 turned, u64 pitch, bool back);
 
-// s32 from `src` on, none of them negative, become integers of 64 bits from `dst` on: `count` of them, a multiple of
-// 128. `room`: kWidenBytes. Ends with a barrier.
-void widen_to_s64(isa::ProgramBuilder& p, u64 dst, u64 src, u64 count, u64 room);
+// s32 from `src` on become integers of 64 bits from `dst` on: `count` of them, a multiple of 128. `signs`: -1 for each
+// number below 0 and 0 for others, as s32; without them no number is below 0. `room`: kWidenBytes. Ends with a barrier.
+void widen_to_s64(isa::ProgramBuilder& p, u64 dst, u64 src, u64 count, u64 room, std::optional<u64> signs = {});
 inline constexpr u64 kWidenRepeats = 4;  // of 128 numbers, in one instruction
 inline constexpr u64 kWidenBytes = kWidenRepeats * 2 * 512;
 

@@ -6,11 +6,13 @@
 #include <array>
 
 #include "tools/gen/tile_pipeline.h"
+#include "tools/graph/kernels/block_transpose.h"
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/kernels/vector_ops.h"
 #include "tools/graph/kernels/vector_writer.h"
 
-// Casts from and to i32 and i64, in one pass over memory. Those between floats and bytes are element-wise nodes.
+// Casts from and to i32 and i64, in one pass over memory; joint cores cast to i64 only. Those between floats and bytes
+// are element-wise nodes.
 namespace vinci::graph {
 namespace {
 
@@ -25,29 +27,29 @@ constexpr u64 kBetweenBytes = 4;  // bytes of an element between two instruction
 struct CastWay {
   std::array<DataType, kMostTypes> types;
   usize steps;
-  bool split_cores;  // only they have integers of 64 bits
+  bool split_cores = false;  // joint ones have no integers of 64 bits in UB, but make them of s32
 };
 constexpr auto kCastWays = [] {
   using enum DataType;
   return std::to_array<CastWay>({
-      {{f32, i32}, 1, false},
-      {{f16, i32}, 1, false},
-      {{i32, f32}, 1, false},
-      {{i32, f32, f16}, 2, false},
-      {{i32, f32, boolean}, 2, false},
-      {{u8, f16, i32}, 2, false},
-      {{i8, f16, i32}, 2, false},
-      {{boolean, f16, i32}, 2, false},
+      {{f32, i32}, 1},
+      {{f16, i32}, 1},
+      {{i32, f32}, 1},
+      {{i32, f32, f16}, 2},
+      {{i32, f32, boolean}, 2},
+      {{u8, f16, i32}, 2},
+      {{i8, f16, i32}, 2},
+      {{boolean, f16, i32}, 2},
       {{f32, i64}, 1, true},
-      {{f16, f32, i64}, 2, true},
+      {{f16, i32, i64}, 2},
       {{i64, f32}, 1, true},
       {{i64, f32, f16}, 2, true},
       {{i64, f32, boolean}, 2, true},
-      {{i32, i64}, 1, true},
+      {{i32, i64}, 1},
       {{i64, i32}, 1, true},
-      {{u8, f16, i32, i64}, 3, true},
-      {{i8, f16, i32, i64}, 3, true},
-      {{boolean, f16, i32, i64}, 3, true},
+      {{u8, f16, i32, i64}, 3},
+      {{i8, f16, i32, i64}, 3},
+      {{boolean, f16, i32, i64}, 3},
   });
 }();
 
@@ -77,10 +79,11 @@ Formats cast_formats(const Group&, const config::ChipConfig&) {
 u64 cast_element_bytes(const Node& node) {
   return 2 * (info(node.input(0)->type).bytes + info(node.output()->type).bytes) + 2 * kBetweenBytes;
 }
+constexpr u64 kCastRoom = kNumberBytes + kWidenBytes;
 
 std::vector<Tiling> cast_tilings(const Group& group, const config::ChipConfig& chip) {
   const Node& node = group.node();
-  const u64 room = (chip.core.buffers.ub - kNumberBytes) / cast_element_bytes(node) / kCastGrain * kCastGrain;
+  const u64 room = (chip.core.buffers.ub - kCastRoom) / cast_element_bytes(node) / kCastGrain * kCastGrain;
   const u64 share = ceil_div<u64>(node.output()->shape.elements(), vector_cores(chip));
   std::vector<Tiling> out;
   for (const u64 parts : {u64{1}, u64{2}, u64{4}}) {
@@ -91,7 +94,7 @@ std::vector<Tiling> cast_tilings(const Group& group, const config::ChipConfig& c
 }
 
 Footprint cast_footprint(const Group& group, const config::ChipConfig&, const Tiling& tiling) {
-  return {.ub = kNumberBytes + static_cast<u64>(tiling.at("tile")) * cast_element_bytes(group.node())};
+  return {.ub = kCastRoom + static_cast<u64>(tiling.at("tile")) * cast_element_bytes(group.node())};
 }
 
 // One step for all elements of a tile.
@@ -104,6 +107,7 @@ class CastWriter {
     using enum DataType;
     if (is_byte(from)) return widen_bytes(p_, from, dst, src, elements_);
     if (to == boolean) return whether_not_zero(dst, src, spare);
+    if (from == i32 && to == i64 && p_.arch() != isa::Arch::c220) return widen(dst, src, spare);
     if (from == i64 || to == i64)
       return each(from, to,
                   from == f32   ? "f322s64z"
@@ -137,6 +141,16 @@ class CastWriter {
     w.scalar("vmins", src, src, 1);
     w.to_f16(spare, src);
     narrow_bytes(p_, DataType::boolean, dst, spare, elements_);
+  }
+
+  // On a joint core; the numbers stay.
+  void widen(u64 dst, u64 src, u64 spare) {
+    VectorWriter w(p_, {.wide = true, .first = 0, .repeats = elements_ / kLanes32}, scratch_, 0);
+    w.convert("vconv_s322f32", spare, src);
+    w.scalar("vmins", spare, spare, 0);
+    w.scalar("vmaxs", spare, spare, -1);
+    w.convert("vconv_f322s32z", spare, spare);
+    widen_to_s64(p_, dst, src, elements_, scratch_ + kNumberBytes, spare);
   }
 
   isa::ProgramBuilder& p_;
