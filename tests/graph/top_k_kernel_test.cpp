@@ -100,6 +100,31 @@ TEST_P(TopKKernels, OtherAxes) {
   }
 }
 
+// On joint cores the elements of many wide rows are compared with the extreme one of their row.
+TEST_P(TopKKernels, ExtremesOfManyWideRows) {
+  const config::ChipConfig chip = config::load_chip(GetParam());
+  if (!is_joint(chip)) GTEST_SKIP() << "rows are sorted there";
+  for (const i64 width : {300, 512, 2048}) {
+    for (const i64 variant : {0, 1, 2, 3}) {
+      const char* const name = variant % 2 == 0 ? "ArgMaxV2" : "ArgMin";
+      SCOPED_TRACE(std::string(name) + " of " + std::to_string(width));
+      Net net;
+      net.output(net.node(name, {net.input({260, width})}, {{"axis", i64{1}}, {"select_last_index", variant / 2}}));
+      const std::unique_ptr<Graph> before = net.graph.clone();
+      const Network network = compile(std::move(net.owned), chip);
+      EXPECT_EQ(std::ranges::count(kernels(network), "top_k"), 0);
+      Array in = scores(DataType::f16, 260, width);
+      in.dims = {260, width};
+      for (const NodeCheck& row : check_nodes(network, {in}))
+        EXPECT_TRUE(row.right()) << row.error;
+      const DeviceRun got = run_on_device(network, {in});
+      EXPECT_EQ(got.outputs[0].values, run(*before, {in})[0].values);
+      for (const std::string& finding : got.findings)
+        ADD_FAILURE() << finding;
+    }
+  }
+}
+
 // The rows of all other elements, one after the other; equal elements give the first position, or the last one.
 TEST_P(TopKKernels, ExtremesAlongOuterAxes) {
   struct Case {

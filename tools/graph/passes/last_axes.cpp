@@ -5,6 +5,7 @@
 
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/ops/op.h"
+#include "tools/graph/passes/maker.h"
 #include "tools/graph/passes/match.h"
 #include "tools/graph/passes/pass.h"
 
@@ -102,15 +103,42 @@ Visit replace_extreme(Graph& graph, Node& node, Value* operand, const std::vecto
   return Visit::gone;
 }
 
+// The first (last) of the numbers of the elements that equal the extreme one of their row. In mode saturation the
+// extreme one of rows with infinity is the largest number.
+Visit compare_with_extreme(Graph& graph, Node& node, u64 extent, const Target& target) {
+  Value* const in = node.input(0);
+  const bool largest = node.type == "ArgMaxV2", last = node.integer("select_last_index") != 0;
+  const auto columns = static_cast<i64>(extent);
+  Maker make(graph, node);
+  Value* rows = make.reshape(in, {static_cast<i64>(in->shape.elements()) / columns, columns});
+  Value* const axes = make.integers({1});
+  Value* const most = make(largest ? "ReduceMax" : "ReduceMin", {rows, axes}, {{"keepdims", i64{1}}});
+  if (in->type == DataType::f16 && target.chip->numerics.overflow_mode == isa::OverflowMode::saturation) {
+    constexpr double kLargest = 65504;
+    rows = make("ClipByValue", {rows, make.number(in->type, -kLargest), make.number(in->type, kLargest)});
+  }
+  Array numbers(in->type, {columns});
+  std::iota(numbers.values.begin(), numbers.values.end(), 0);
+  Value* const chosen = make("SelectV2", {make("Equal", {rows, most}), make.constant(numbers),
+                                          make.number(in->type, last ? 0 : static_cast<double>(extent - 1))});
+  make.replace({make(last ? "ReduceMax" : "ReduceMin", {chosen, axes}, {{"keepdims", i64{0}}})});
+  return Visit::gone;
+}
+
 // The position of the extreme element along an axis. Many rows of few elements are columns that are compared row by
-// row; of others each row is searched by itself.
-Visit move_extreme(Graph& graph, Node& node) {
+// row. On joint cores wider ones are compared with what is extreme, as far as their type counts the columns, and others
+// are searched one by one.
+Visit move_extreme(Graph& graph, Node& node, const Target& target) {
   constexpr u64 kManyRows = 256;
   Value* const in = node.input(0);
   const usize rank = in->shape.rank();
   const AroundAxis a = around_axis(in->shape.dims(), axis_of(node, node.integer("axis"), rank));
   if (a.inner == 1) {
-    if (a.extent < 2 || a.extent > kMostExtremeRows || a.outer < kManyRows) return Visit::none;
+    const u64 counted = in->type == DataType::f16 ? u64{1} << 11 : u64{1} << 24;
+    if (a.extent < 2 || a.outer < kManyRows) return Visit::none;
+    if (is_joint(*target.chip) && a.extent > kMostExtremeRows && a.extent <= counted && in->type != DataType::bf16)
+      return compare_with_extreme(graph, node, a.extent, target);
+    if (a.extent > kMostExtremeRows) return Visit::none;
     const Dims flat{static_cast<i64>(a.outer), static_cast<i64>(a.extent)};
     Node* const rows = node_before(graph, "Reshape", {in, constant_of(graph, node.name + "/rows", flat)}, {}, node);
     return replace_extreme(graph, node, rows->output(), {1, 0}, 0);
@@ -133,7 +161,7 @@ Visit move_axes_last(Graph& graph, Node& node, const Target& target) {
   // Integers are sorted on the scalar unit, along any axis.
   const bool sorts = is_float(node.input(0)->type) && node.output()->shape.known();
   if (sorts && node.type == "TopKV2") return along_last(graph, node);
-  if (sorts && (node.type == "ArgMaxV2" || node.type == "ArgMin")) return move_extreme(graph, node);
+  if (sorts && (node.type == "ArgMaxV2" || node.type == "ArgMin")) return move_extreme(graph, node, target);
   if (!node.type.starts_with("Reduce") || kAxisReductionKernel.refuses(Group(node), *target.chip).empty())
     return Visit::none;
   return reduce_last(graph, node);
