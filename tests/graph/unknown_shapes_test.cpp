@@ -274,6 +274,16 @@ TEST_P(UnknownShapes, DifferentElementsAndChosenOnes) {
   right(network);
 }
 
+// A model names the outputs that it uses.
+TEST_P(UnknownShapes, DifferentElementsAlone) {
+  TestModel m;
+  m.input("x", {80}).constant("eight", Array(DataType::f32, {}, {8}));
+  m.node("Mul", {"x", "eight"}, {"scaled"}).node("Floor", {"scaled"}, {"whole"});
+  m.node("Unique", {"whole"}, {"different"}).node("Neg", {"different"}, {"y"});
+  const Network network = compiled(m);
+  right(network);
+}
+
 // No box is good enough: there is room for one, and found says 0.
 TEST_P(UnknownShapes, NothingIsFound) {
   TestModel m;

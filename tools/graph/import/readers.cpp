@@ -112,6 +112,8 @@ Results cast(Reading& x) {
   if (!type) x.unsupported("it casts to a type that is not supported");
   return {x.make("Cast", {x.in.at(0)}, to_type(*type))};
 }
+// All outputs, whichever of them the model names.
+Results unique(Reading& x) { return x.make("Unique", {x.in.at(0)}, x.node.attributes, 4); }
 Results cast_like(Reading& x) { return {x.make("Cast", {x.in.at(0)}, to_type(x.in.at(1)->type))}; }
 
 Results dropout(Reading& x) {
@@ -555,7 +557,7 @@ constexpr auto kReaders = std::to_array<OpReader>({
     {"TopK", "TopKV2", {1, 2}, top_k},
     {"Transpose", "TransposeD"},
     {"Trilu", "Trilu", {1, 2}},
-    {"Unique", "Unique"},
+    {"Unique", "Unique", {}, unique},
     {"Unsqueeze", "Unsqueeze", {1, 2}, with_axes<kUnsqueeze>},
     {"Upsample", "Resize", {1, 2}, upsample},
     {"Where", "SelectV2", {3}},
