@@ -203,6 +203,18 @@ TEST_P(MoveKernels, RowsWithEnds) {
   }
 }
 
+// A map in blocks of channels that is read as rows of one element: what is behind it is there.
+TEST_P(MoveKernels, ElementsOfAMapAreRepeated) {
+  Net net;
+  Value* const most = net.node("MaxPool", {net.input({1, 1024, 2, 2})}, {{"kernel_shape", std::vector<i64>{2, 2}}});
+  Value* const rows = net.node("Reshape", {most, net.integers({1, 1024, 1})});
+  Value* const wide = net.node("BroadcastTo", {rows, net.integers({1, 1024, 1024})});
+  net.output(net.node("ConcatD", {wide, wide}, {{"axis", i64{1}}}));
+  const Network network = compile(std::move(net.owned), config::load_chip(GetParam()), {.reuse_memory = false});
+  checked(network);
+  race_free(network);
+}
+
 // Columns of rows that fill no blocks: on a joint core by transposes of 16 streams of rows, by all cores.
 TEST_P(MoveKernels, ColumnsOfRows) {
   using Build = std::function<Value*(Net&, DataType)>;

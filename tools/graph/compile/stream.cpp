@@ -250,9 +250,20 @@ std::string dtype_of(const Value& value) {
   return std::string(name.empty() ? info(DataType::u16).npy : name);
 }
 
+// What is in ND memory, also as a view of another format.
+std::set<const Value*> stored_in_nd(const Graph& graph) {
+  std::set<const Value*> out;
+  for (const auto& node : graph.nodes()) {
+    for (const Value* const v : node->outputs()) {
+      if (v->format == isa::Format::ND) out.insert({v, storage_of(v)});
+    }
+  }
+  return out;
+}
+
 // Kernels copy whole blocks, from any element on: what is behind the last one must be there.
 void fill_behind(const Value& value, const DeviceBuffers& buffers, task::StreamRef& stream) {
-  if (value.format == isa::Format::ND) stream.memset(buffers.at(&value) + stored_bytes(value), 0, 32);
+  stream.memset(buffers.at(&value) + stored_bytes(value), 0, 32);
 }
 
 }  // namespace
@@ -276,11 +287,13 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
     }
     const task::BufferRef host = s.host(std::move(contents));
     main.memcpy(buffers.at(v), host, stored_bytes(*v));
-    fill_behind(*v, buffers, main);
+    if (v->format == isa::Format::ND) fill_behind(*v, buffers, main);
   }
+  const std::set<const Value*> nd = stored_in_nd(graph);
   for (const CompiledNode& n : network.nodes) {
-    for (const Value* const v : n.node->outputs())
-      fill_behind(*v, buffers, main);
+    for (const Value* const v : n.node->outputs()) {
+      if (v->format == isa::Format::ND || nd.contains(v)) fill_behind(*v, buffers, main);
+    }
   }
   // A bin leaves what is behind its elements, which is copied with them.
   for (const auto& node : graph.nodes()) {
