@@ -283,6 +283,16 @@ TEST_P(Decompositions, Triangles) {
   }
 }
 
+// A window that is the whole map is a reduction.
+TEST_P(Decompositions, WindowsThatAreMaps) {
+  for (const char* const type : {"AvgPool", "MaxPool"}) {
+    Net net;
+    const Network network =
+        same(net, net.node(type, {net.input({2, 20, 33, 35})}, {{"kernel_shape", L{33, 35}}, {"strides", L{4, 4}}}));
+    EXPECT_EQ(std::ranges::count(kernels(network), "pooling"), 0) << type;
+  }
+}
+
 // Negative numbers to the power of whole ones, zeros, and exponents for each column.
 TEST_P(Decompositions, PowersOfTensors) {
   const bool saturates = config::load_chip(GetParam()).numerics.overflow_mode == isa::OverflowMode::saturation;

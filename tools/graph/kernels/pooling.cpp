@@ -86,7 +86,12 @@ struct Pool {
   bool mean, counts_padding;
 };
 
-u64 ub_bytes(const Pool& x, u64 rows) { return 2 * (x.in_bytes(rows) + x.out_bytes(rows)); }
+u64 ub_bytes(const Pool& x, u64 rows, u64 slots) { return slots * (x.in_bytes(rows) + x.out_bytes(rows)); }
+
+// Two, unless UB has no room for that.
+u32 pool_slots(const Pool& x, const config::ChipConfig& chip) {
+  return ub_bytes(x, 1, 2) <= chip.core.buffers.ub ? 2 : 1;
+}
 
 std::string pool_refuses(const Group& group, const config::ChipConfig& chip) {
   const Node& node = group.node();
@@ -104,7 +109,7 @@ std::string pool_refuses(const Group& group, const config::ChipConfig& chip) {
   if (x.stride(1) * kRowBlocks > 255) return "its stride is beyond that of a vector instruction";
   if (x.out_pitch() / kRowBlocks > kMaxRowRepeats) return "a row is beyond a vector instruction";
   if (x.pitch() - x.width > kMaxCopyGap || x.width > kMaxCopyGap) return "a row is beyond a copy";
-  if (ub_bytes(x, 1) > chip.core.buffers.ub) return "a row of windows does not fit UB";
+  if (ub_bytes(x, 1, 1) > chip.core.buffers.ub) return "a row of windows does not fit UB";
   return "";
 }
 
@@ -116,13 +121,14 @@ std::vector<Tiling> pool_tilings(const Group& group, const config::ChipConfig& c
   const Pool x(group);
   // So that each core has a tile, if there is enough.
   u64 rows = std::clamp<u64>(ceil_div(x.planes * x.out_height, u64{vector_cores(chip)}), 1, x.out_height);
-  while (rows > 1 && ub_bytes(x, rows) > chip.core.buffers.ub)
+  while (rows > 1 && ub_bytes(x, rows, pool_slots(x, chip)) > chip.core.buffers.ub)
     --rows;
   return {{{"rows", static_cast<i64>(rows)}}};
 }
 
-Footprint pool_footprint(const Group& group, const config::ChipConfig&, const Tiling& tiling) {
-  return {.ub = ub_bytes(Pool(group), static_cast<u64>(tiling.at("rows")))};
+Footprint pool_footprint(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
+  const Pool x(group);
+  return {.ub = ub_bytes(x, static_cast<u64>(tiling.at("rows")), pool_slots(x, chip))};
 }
 
 KernelProgram pool_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
@@ -130,10 +136,11 @@ KernelProgram pool_build(const Group& group, const config::ChipConfig& chip, con
   const u64 rows = static_cast<u64>(tiling.at("rows")), chunks = ceil_div(x.out_height, rows);
   const Window& w = x.window;
   const u64 tiles = x.planes * chunks;
+  const u32 slots = pool_slots(x, chip);
   isa::ProgramBuilder p(group.node().name, chip.arch);
   Reg in, out, plane, chunk, first, from, count, at, to;
   const auto in_at = [&](u64 slot) { return slot * x.in_bytes(rows); };
-  const auto out_at = [&](u64 slot) { return 2 * x.in_bytes(rows) + slot * x.out_bytes(rows); };
+  const auto out_at = [&](u64 slot) { return slots * x.in_bytes(rows) + slot * x.out_bytes(rows); };
   const auto pad = [&](u64 slot) {
     const bool wide = x.type == Type::f32;
     const u64 bytes = wide ? 4 : 2;
@@ -141,14 +148,14 @@ KernelProgram pool_build(const Group& group, const config::ChipConfig& chip, con
       p.vector_dup(x.type, in_at(slot) + e * bytes, x.number(x.mean ? 0 : -HUGE_VALF), n, 1, 1, 8, 8);
     });
   };
-  gen::TilePipeline pipeline{.tiles = tiles};
+  gen::TilePipeline pipeline{.tiles = tiles, .slots = slots};
   pipeline.prologue = [&](isa::ProgramBuilder&) {
     in = p.arg("in");
     out = p.arg("out");
     for (Reg* const r : {&plane, &chunk, &first, &from, &count, &at, &to})
       *r = p.reg("t");
-    pad(0);
-    pad(1);
+    for (u64 slot = 0; slot < slots; ++slot)
+      pad(slot);
   };
   pipeline.locate = [&](isa::ProgramBuilder&, Reg tile) {
     p.rem(chunk, tile, chunks);

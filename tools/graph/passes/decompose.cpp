@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tools/graph/kernels/kernel.h"
+#include "tools/graph/ops/window.h"
 #include "tools/graph/passes/maker.h"
 #include "tools/graph/passes/pass.h"
 
@@ -264,6 +265,24 @@ bool triangle(Graph& graph, Node& node) {
   return true;
 }
 
+// A window that is a whole large map: the reduction of its axes. Volumes are maps behind each other.
+bool pool(Graph& graph, Node& node, const Target& target) {
+  constexpr i64 kLargeMap = 1024;  // the kernel of windows adds point by point
+  const Value* const in = node.input(0);
+  if (in->shape.rank() != 4 || node.outputs().size() != 1) return decompose_pool_of_volumes(graph, node, target);
+  const Dims& dims = in->shape.dims();
+  const Window w = window_of(node, {dims[2], dims[3]}, node.integers("kernel_shape"));
+  const auto zero = [](i64 pad) { return pad == 0; };
+  if (w.kernel != std::vector<i64>{dims[2], dims[3]} || w.out != std::vector<i64>{1, 1} ||
+      dims[2] * dims[3] < kLargeMap || !std::ranges::all_of(w.pad_begin, zero) ||
+      !std::ranges::all_of(w.pad_end, zero) || w.dilation != std::vector<i64>{1, 1} || !is_float(in->type))
+    return false;
+  Maker make(graph, node);
+  make.replace(
+      {make(node.type == "AvgPool" ? "ReduceMean" : "ReduceMax", {node.input(0), make.integers({2, 3})}, keep_dims())});
+  return true;
+}
+
 // More pieces than a kernel takes: pieces of pieces.
 bool concat(Graph& graph, Node& node) {
   const usize count = node.inputs().size();
@@ -309,7 +328,7 @@ struct Decomposition {
 constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"AscendDequantV2", dequantise},
     {"AscendQuantV2", quantise},
-    {"AvgPool", nullptr, decompose_pool_of_volumes},
+    {"AvgPool", nullptr, pool},
     {"BatchNorm", batch_norm},
     {"ConcatD", concat},
     {"Conv2D", decompose_convolution},
@@ -324,7 +343,7 @@ constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"LayerNorm", layer_norm},
     {"LpNorm", lp_norm},
     {"MVNV2", mean_variance},
-    {"MaxPool", nullptr, decompose_pool_of_volumes},
+    {"MaxPool", nullptr, pool},
     {"OneHot", decompose_one_hot},
     {"PadV3", nullptr, decompose_pad},
     {"Pow", power},
