@@ -129,16 +129,16 @@ void narrow_f64(Graph& graph) {
   }
 }
 
-// A Cast to f16 for all users of a result.
-void narrow_result(Graph& graph, Node& node, const Node* before) {
+// A Cast to f16 for all users of a result, and in a branch for what it returns; outputs of the network stay as they
+// are.
+void narrow_result(Graph& graph, Node& node, bool branch, const Node* before) {
   Value* const wide = node.output();
   const std::vector<Use> uses = wide->uses();
+  if (uses.empty() && !branch) return;
   Value* const narrow = cast(graph, wide, DataType::f16, before);
   for (const Use& use : uses)
     use.node->set_input(use.input, narrow);
-  for (Value*& output : graph.outputs) {
-    if (output == wide) output = narrow;
-  }
+  if (branch) std::ranges::replace(graph.outputs, wide, narrow);
 }
 
 // Sums of bytes leave the range of f16 before their scale: what turns them into floats, the product with the scale
@@ -203,7 +203,7 @@ Effect insert_casts(Graph& graph, const Target& target) {
       const auto next = std::next(at);
       const auto is_wide = [&](const Use& use) { return wide.contains(use.node); };
       if (std::ranges::none_of(node->output()->uses(), is_wide))
-        narrow_result(graph, *node, next == graph.nodes().end() ? nullptr : next->get());
+        narrow_result(graph, *node, target.branch, next == graph.nodes().end() ? nullptr : next->get());
       continue;
     }
     for (usize i = 0; i < node->inputs().size(); ++i) {
