@@ -283,6 +283,31 @@ TEST_P(Decompositions, Triangles) {
   }
 }
 
+// Thresholds as selections, bytes that are transposed as f16, one pixel that is repeated, borders that are cut and
+// filled.
+TEST_P(Decompositions, WhatTheScalarUnitWouldDo) {
+  Net relu;
+  same(relu, relu.node("ThresholdedRelu", {relu.input({7, 33})}, {{"alpha", 0.25}}));
+  Net shrink;
+  same(shrink, shrink.node("HardShrink", {shrink.input({7, 33})}, {{"lambd", 0.5}, {"bias", 0.125}}));
+  Net image;
+  Array bytes(DataType::u8, {1, 12, 10, 3});
+  for (usize i = 0; i < bytes.size(); ++i)
+    bytes.values[i] = static_cast<double>(i * 7 % 256);
+  Value* const turned =
+      image.node("TransposeD", {image.input(bytes.dims, DataType::u8)}, {{"perm", std::vector<i64>{0, 3, 1, 2}}});
+  same(image, turned, {}, {bytes});
+  for (const char* const mode : {"linear", "nearest", "cubic"}) {
+    Net pixel;
+    Value* const x = pixel.input({2, 20, 1, 1});
+    Value* const wide = pixel.node("Resize", {x, nullptr, nullptr, pixel.integers({2, 20, 9, 7})}, {{"mode", mode}});
+    EXPECT_EQ(std::ranges::count(kernels(same(pixel, wide)), "scalar"), 0);
+  }
+  Net border;
+  Value* const x = border.input({2, 9, 64});
+  same(border, border.node("PadV3", {x, border.integers({0, 1, 0, 0, -1, 0})}));
+}
+
 // A window that is the whole map is a reduction.
 TEST_P(Decompositions, WindowsThatAreMaps) {
   for (const char* const type : {"AvgPool", "MaxPool"}) {

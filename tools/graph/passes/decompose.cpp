@@ -265,6 +265,38 @@ bool triangle(Graph& graph, Node& node) {
   return true;
 }
 
+// x above a threshold, else 0.
+bool thresholded_relu(Graph& graph, Node& node) {
+  Value* const x = node.input(0);
+  if (x->type != DataType::f16 && x->type != DataType::f32) return false;
+  Maker make(graph, node);
+  Value* const above = make("Greater", {x, make.number(x->type, node.number("alpha", 1))});
+  make.replace({make("SelectV2", {above, x, make.number(x->type, 0)})});
+  return true;
+}
+
+// x + bias below -lambd, x - bias above lambd, else 0.
+bool shrink(Graph& graph, Node& node) {
+  Value* const x = node.input(0);
+  if (x->type != DataType::f16 && x->type != DataType::f32) return false;
+  Maker make(graph, node);
+  const auto number = [&](double v) { return make.number(x->type, v); };
+  const double lambd = node.number("lambd", 0.5), bias = node.number("bias");
+  Value* const above =
+      make("SelectV2", {make("Greater", {x, number(lambd)}), make("Add", {x, number(-bias)}), number(0)});
+  make.replace({make("SelectV2", {make("Less", {x, number(-lambd)}), make("Add", {x, number(bias)}), above})});
+  return true;
+}
+
+// Bytes move as f16, which has all of them: cores transpose no single bytes.
+bool transpose_bytes(Graph& graph, Node& node) {
+  const Value* const x = node.input(0);
+  if (x->type != DataType::u8 && x->type != DataType::boolean) return false;
+  Maker make(graph, node);
+  make.replace({make("TransposeD", {make.cast(node.input(0), DataType::f16)}, node.attributes)});
+  return true;
+}
+
 // A window that is a whole large map: the reduction of its axes. Volumes are maps behind each other.
 bool pool(Graph& graph, Node& node, const Target& target) {
   constexpr i64 kLargeMap = 1024;  // the kernel of windows adds point by point
@@ -338,6 +370,7 @@ constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"DynamicQuant", dynamic_quantise},
     {"GatherV2", nullptr, decompose_gather},
     {"GatherElements", decompose_gather_elements},
+    {"HardShrink", shrink},
     {"InstanceNorm", instance_norm},
     {"LRN", local_response},
     {"LayerNorm", layer_norm},
@@ -352,6 +385,8 @@ constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"ScatterElements", decompose_scatter_elements},
     {"ScatterNdUpdate", nullptr, decompose_scatter},
     {"SplitV", nullptr, split},
+    {"ThresholdedRelu", thresholded_relu},
+    {"TransposeD", transpose_bytes},
     {"Trilu", triangle},
 });
 

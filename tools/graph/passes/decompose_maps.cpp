@@ -152,6 +152,15 @@ bool decompose_resize(Graph& graph, Node& node, const Target& target) {
   Value* x = node.input(0);
   const bool products = x->type == DataType::f16 ||
                         (x->type == DataType::f32 && target.precision != PrecisionMode::must_keep_origin_dtype);
+  // One pixel is repeated, whatever the mode.
+  const Dims &in = x->shape.dims(), &out = node.output()->shape.dims();
+  bool one_pixel = in != out && node.string("coordinate_transformation_mode") != "tf_crop_and_resize";
+  for (usize a = 0; a < in.size(); ++a)
+    one_pixel = one_pixel && (in[a] == out[a] || in[a] == 1);
+  if (one_pixel) {
+    make.replace({make("BroadcastTo", {x, make.integers(out)})});
+    return true;
+  }
   if (const auto times = whole_pixels(node, taps)) {
     make.replace({make("Upsample", {x}, {{"stride_h", times->first}, {"stride_w", times->second}})});
     return true;
@@ -378,10 +387,27 @@ bool decompose_pad(Graph& graph, Node& node, const Target& target) {
   const std::string mode = node.string("mode", "constant");
   if (node.input(3) != nullptr || !is_float(node.output()->type)) return false;
   if (!node.input(1)->constant || (number != nullptr && !number->constant)) return false;
-  const std::vector<i64> pads = node.input(1)->constant->array().integers();
-  if (std::ranges::any_of(pads, [](i64 p) { return p < 0; })) return false;
+  std::vector<i64> pads = node.input(1)->constant->array().integers();
+  const usize axes = node.input(0)->shape.rank();
+  const auto cut = [&](usize axis) { return pads[axis] < 0 || pads[axis + axes] < 0; };
+  bool cuts = false;
+  for (usize a = 0; a < axes; ++a) {
+    // Other modes take what they repeat from the whole axis.
+    if (cut(a) && (mode != "constant" ||
+                   std::min<i64>(pads[a], 0) + std::min<i64>(pads[a + axes], 0) + node.input(0)->shape[a] <= 0))
+      return false;
+    cuts = cuts || cut(a);
+  }
   Maker make(graph, node);
   Value* x = node.input(0);
+  for (usize a = 0; a < axes && cuts; ++a) {
+    if (!cut(a)) continue;
+    const i64 begin = std::max<i64>(-pads[a], 0), end = x->shape[a] - std::max<i64>(-pads[a + axes], 0);
+    x = make("StridedSliceV2", {x, make.integers({begin}), make.integers({end}), make.integers({static_cast<i64>(a)}),
+                                make.integers({1})});
+    pads[a] = std::max<i64>(pads[a], 0);
+    pads[a + axes] = std::max<i64>(pads[a + axes], 0);
+  }
   if (mode == "constant") {
     const double fill = number == nullptr || number->shape.elements() == 0 ? 0 : number->constant->array().values[0];
     make.replace({pad_by_number(make, x, pads, fill)});
