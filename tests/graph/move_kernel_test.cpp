@@ -203,6 +203,19 @@ TEST_P(MoveKernels, RowsWithEnds) {
   }
 }
 
+// Pieces with tiles of different numbers of rows: what one slot has of them is not what the other has.
+TEST_P(MoveKernels, PiecesOfDifferentTiles) {
+  Net net;
+  Value* const x = net.input({1, 3, 33, 29}, DataType::f32);
+  Array sizes(DataType::f32, {4}, {1, 1, 2, 2});
+  Value* const scales = net.graph.add_constant("scales", Tensor(sizes));
+  net.output(net.node("Resize", {x, nullptr, scales}, {{"mode", "linear"}}));
+  const Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                                  {.precision = PrecisionMode::must_keep_origin_dtype});
+  checked(network);
+  race_free(network);
+}
+
 // A map in blocks of channels that is read as rows of one element: what is behind it is there.
 TEST_P(MoveKernels, ElementsOfAMapAreRepeated) {
   Net net;

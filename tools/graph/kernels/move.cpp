@@ -129,11 +129,13 @@ std::string move_refuses(const Group& group, const config::ChipConfig& chip) {
   return "";
 }
 
-// UB for the ends of the rows of two tiles.
+// UB for the ends of the rows of a tile, of whatever part.
+constexpr u64 kEndsOfTile = 255 * RowTiles::kEndBytes;
+
+// The same for two tiles.
 u64 room_for_ends(const std::vector<Part>& parts, const config::ChipConfig& chip) {
-  constexpr u64 kMostRows = 255;  // of a tile
   const bool any = std::ranges::any_of(parts, [&](const Part& part) { return has_ends(parts, part, chip); });
-  return any ? 2 * kMostRows * RowTiles::kEndBytes : 0;
+  return any ? 2 * kEndsOfTile : 0;
 }
 
 RowTiling part_tiling(const std::vector<Part>& parts, const Part& part, const config::ChipConfig& chip,
@@ -178,7 +180,7 @@ KernelProgram move_build(const Group& group, const config::ChipConfig& chip, con
     const u64 behind = 2 * slot_bytes(parts, chip, tiling);
     begin.push_back(begin.back() + made.tiles());
     if (has_ends(parts, part, chip)) {
-      made.use_ends(behind + RowTiles::kTailBytes);
+      made.use_ends(behind + RowTiles::kTailBytes, kEndsOfTile);
     } else {
       made.use_tails(behind);
       blocks = std::min(blocks, made.blocks(part.rows.views[1]));

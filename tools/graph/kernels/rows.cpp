@@ -372,7 +372,7 @@ void RowTiles::locate_ends(ProgramBuilder& p, const RowView& view, Reg pointer, 
   p.mul(t_, columns_, view.bytes);
   p.add(at_, at_, t_);
   p.sub(at_, at_, kEndBytes);
-  p.mov(place_, ends_ + slot * end_bytes());
+  p.mov(place_, ends_ + slot * ends_apart_);
 }
 
 void RowTiles::load_ends(ProgramBuilder& p, const RowView& view, Reg pointer, u32 slot) {

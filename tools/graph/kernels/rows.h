@@ -72,9 +72,12 @@ class RowTiles {
   static constexpr u64 kTailBytes = 64;
   void use_tails(u64 at) { tail_ = at; }
   // Instead of tails, for rows of whatever order that have at least a block each: the last 32 B of each row come and go
-  // as a block of their own, so that no store goes beyond its row. `at`: for each of two slots, a block for each row.
-  void use_ends(u64 at) { ends_ = at; }
-  u64 end_bytes() const { return rows() * kEndBytes; }  // of a slot
+  // as a block of their own, so that no store goes beyond its row. `at`: a block for each row; those of the other slot
+  // are `apart` bytes on.
+  void use_ends(u64 at, u64 apart) {
+    ends_ = at;
+    ends_apart_ = apart;
+  }
   static constexpr u64 kEndBytes = 32;
   // Elements in UB that no copy writes.
   bool padded() const { return space_.width % space_.grain != 0; }
@@ -126,7 +129,7 @@ class RowTiles {
   bool joint_;
   RowTiling tiling_;
   std::optional<u64> tail_;
-  u64 ends_ = 0;
+  u64 ends_ = 0, ends_apart_ = 0;
   isa::Reg row_, count_, column_, columns_, at_, t_, length_, gap_, place_;
 };
 
