@@ -322,8 +322,10 @@ TEST_P(Decompositions, WindowsThatAreMaps) {
 TEST_P(Decompositions, PowersOfTensors) {
   const bool saturates = config::load_chip(GetParam()).numerics.overflow_mode == isa::OverflowMode::saturation;
   Array x(DataType::f16, {6, 48}), y(DataType::f16, {48});
-  for (usize i = 0; i < x.size(); ++i)
-    x.values[i] = static_cast<double>(i / 48) - 2;  // -2 to 3, zero among them
+  for (usize i = 0; i < x.size(); ++i) {
+    const usize row = i / y.size();
+    x.values[i] = static_cast<double>(row) - 2;  // -2 to 3, zero among them
+  }
   for (usize i = 0; i < y.size(); ++i)
     y.values[i] = static_cast<double>(i % 7) - (saturates ? 0 : 3);
   for (const bool fraction : {false, true}) {
