@@ -92,25 +92,17 @@ TEST_P(ScalarKernels, CastsOfManyIntegers) {
   using enum DataType;
   const config::ChipConfig chip = config::load_chip(GetParam());
   const bool joint = is_joint(chip);
-  for (const auto& [from, to] : std::initializer_list<std::pair<DataType, DataType>>{{f32, i32},
-                                                                                     {f32, i64},
-                                                                                     {i32, f32},
-                                                                                     {i32, f16},
-                                                                                     {i32, boolean},
-                                                                                     {i32, i64},
-                                                                                     {i64, f32},
-                                                                                     {i64, f16},
-                                                                                     {i64, i32},
-                                                                                     {i64, boolean},
-                                                                                     {u8, i32},
-                                                                                     {i8, i64},
-                                                                                     {boolean, i64},
-                                                                                     {f16, i32},
-                                                                                     {f16, i64}}) {
-    const auto both = [&, from = from, to = to](const auto& condition) { return condition(from) && condition(to); };
+  struct Case {
+    DataType from, to;
+  };
+  for (const Case& c : {Case{f32, i32}, Case{f32, i64}, Case{i32, f32}, Case{i32, f16}, Case{i32, boolean},
+                        Case{i32, i64}, Case{i64, f32}, Case{i64, f16}, Case{i64, i32}, Case{i64, boolean},
+                        Case{u8, i32}, Case{i8, i64}, Case{boolean, i64}, Case{f16, i32}, Case{f16, i64}}) {
+    const DataType from = c.from, to = c.to;
+    const auto both = [&](const auto& condition) { return condition(from) && condition(to); };
     const bool narrow = !both([&](DataType t) { return info(t).bytes >= 4 && !(joint && is_float(t)); });
     const double scale = narrow ? 1 : both([](DataType t) { return t != i32; }) || from == i64 ? 1e10 / 7 : 4e7;
-    const Array a = array(from, {3, 20011}, [&, from = from](usize i) {
+    const Array a = array(from, {3, 20011}, [&](usize i) {
       if (from == boolean) return static_cast<double>(i % 3 == 0);
       const double v = (static_cast<double>(i * 7 % 100) - (is_float(from) || info(from).lowest < 0 ? 50 : 0)) * scale;
       return is_float(from) ? v : std::trunc(v);

@@ -43,7 +43,8 @@ std::string build_id() {
           return 0;
         for (const ElfW(Phdr) & h : headers) {
           if (h.p_type != PT_NOTE) continue;
-          const std::string_view notes(reinterpret_cast<const char*>(bytes_of(h)), h.p_memsz);
+          const auto* const begin = reinterpret_cast<const char*>(bytes_of(h));  // NOLINT(performance-no-int-to-ptr)
+          const std::string_view notes(begin, h.p_memsz);
           ElfW(Nhdr) note{};
           for (usize at = 0; at + sizeof note <= notes.size();) {
             std::memcpy(&note, notes.data() + at, sizeof note);
