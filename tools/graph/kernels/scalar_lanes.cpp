@@ -162,27 +162,6 @@ void is_inf(const Element& e) {
   e.p().mul(other, other, e.node.integer("detect_negative", 1));
   e.p().or_(e.x[0], e.x[0], other);
 }
-// x above the threshold, else 0.
-void thresholded_relu(const Element& e) {
-  const Reg c = e.w.reg(), limit = e.w.reg();
-  e.p().mov(limit, isa::f32(static_cast<float>(e.node.number("alpha", 1))));
-  e.w.compare(c, "lt", e.lane, limit, e.x[0]);
-  e.p().mov(limit, 0);
-  e.w.select(e.x[0], c, e.x[0], limit);
-}
-// x + bias below -lambd, x - bias above lambd, else 0.
-void shrink(const Element& e) {
-  const float lambd = static_cast<float>(e.node.number("lambd", 0.5)), bias = static_cast<float>(e.node.number("bias"));
-  const Reg c = e.w.reg(), limit = e.w.reg(), result = e.w.reg(), other = e.w.reg();
-  e.p().mov(result, 0);
-  for (const float side : {-1.0F, 1.0F}) {
-    e.p().mov(limit, isa::f32(side * lambd));
-    e.w.compare(c, "lt", e.lane, side < 0 ? e.x[0] : limit, side < 0 ? limit : e.x[0]);
-    e.p().sub(Type::f32, other, e.x[0], isa::f32(side * bias));
-    e.w.select(result, c, other, result);
-  }
-  e.p().mov(e.x[0], result);
-}
 void same(const Element&) {}
 // x[0] = trunc(x[0]), which may have more bits than s32: what fits s32 of it by 2^32, of the rest by 2^16, and of the
 // rest. All three have the same sign, and no rest is rounded.
@@ -230,7 +209,6 @@ constexpr auto kLaneOps = std::to_array<LaneOp>({
     {"Equal", compare<kEq, false>},
     {"Greater", compare<kLt, true>},
     {"GreaterEqual", compare<kLe, true>},
-    {"HardShrink", shrink},
     {"Identity", same},
     {"IsInf", is_inf},
     {"IsNan", is_nan},
@@ -250,7 +228,6 @@ constexpr auto kLaneOps = std::to_array<LaneOp>({
     {"SelectV2", where},
     {"Sign", sign},
     {"Sub", sub},
-    {"ThresholdedRelu", thresholded_relu},
 });
 
 // Operands that are computed with: Dropout is told more.
@@ -263,8 +240,6 @@ std::string lanes_refuse(const Group& group) {
   for (usize i = 0; i < operands(node); ++i) {
     if (node.input(i) != nullptr && node.input(i)->type == DataType::f64) return "an operand is of type f64";
   }
-  if ((node.type == "HardShrink" || node.type == "ThresholdedRelu") && lane_of(in.type) != Lane::f32)
-    return "its operand is no float";
   if (node.type == "Pow" && is_float(node.input(1)->type)) return "its exponents are no integers";
   if ((node.type == "RealDiv" || node.type == "Mod") && in.type == DataType::u64) return "u64 has no division";
   return "";

@@ -268,7 +268,7 @@ bool triangle(Graph& graph, Node& node) {
 // x above a threshold, else 0.
 bool thresholded_relu(Graph& graph, Node& node) {
   Value* const x = node.input(0);
-  if (x->type != DataType::f16 && x->type != DataType::f32) return false;
+  if (!is_float(x->type)) return false;
   Maker make(graph, node);
   Value* const above = make("Greater", {x, make.number(x->type, node.number("alpha", 1))});
   make.replace({make("SelectV2", {above, x, make.number(x->type, 0)})});
@@ -278,7 +278,7 @@ bool thresholded_relu(Graph& graph, Node& node) {
 // x + bias below -lambd, x - bias above lambd, else 0.
 bool shrink(Graph& graph, Node& node) {
   Value* const x = node.input(0);
-  if (x->type != DataType::f16 && x->type != DataType::f32) return false;
+  if (!is_float(x->type)) return false;
   Maker make(graph, node);
   const auto number = [&](double v) { return make.number(x->type, v); };
   const double lambd = node.number("lambd", 0.5), bias = node.number("bias");
