@@ -238,7 +238,6 @@ class GatherWriter {
   }
 
   void load_rows(u64 at) {
-    const bool wide = index_bytes(node_) == 8;
     const isa::ProgramBuilder::Scope scope(p_.scope());
     const Reg to = p_.reg("to");
     p_.mov(t_, indices_at());
@@ -246,11 +245,7 @@ class GatherWriter {
     p_.loop(tiles_.row_count(), [&](Reg) {
       if (r_.parts > 1) p_.mov(source_, part_);
       for (usize d = 0; d < r_.extents.size(); ++d) {
-        p_.ld_ubuf(wide ? isa::Type::b64 : isa::Type::b32, index_, t_, d * index_bytes(node_));
-        if (!wide) {
-          p_.shl(index_, index_, 32);
-          p_.sar(index_, index_, 32);
-        }
+        w_->load_from_ub(index_, index_bytes(node_), t_, d * index_bytes(node_));
         if (d == 0 && r_.parts == 1) {
           w_->place(index_, r_.extents[0]);
           p_.mov(source_, index_);

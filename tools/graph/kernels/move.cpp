@@ -130,7 +130,7 @@ std::string move_refuses(const Group& group, const config::ChipConfig& chip) {
 }
 
 // UB for the ends of the rows of a tile, of whatever part.
-constexpr u64 kEndsOfTile = 255 * RowTiles::kEndBytes;
+constexpr u64 kEndsOfTile = RowTiling::kMostRows * RowTiles::kEndBytes;
 
 // The same for two tiles.
 u64 room_for_ends(const std::vector<Part>& parts, const config::ChipConfig& chip) {

@@ -15,7 +15,6 @@ namespace {
 using isa::ProgramBuilder;
 using isa::Reg;
 
-constexpr u64 kMaxRows = 255;   // of a tile: repeats of an instruction
 constexpr u64 kCopyBlock = 32;  // bytes that a copy of a joint core moves
 
 }  // namespace
@@ -94,7 +93,7 @@ std::vector<RowTiling> row_tilings(const RowSpace& space, const config::ChipConf
     if (is_joint(chip) && columns > kGrain && !enough()) columns -= kGrain;
     return {{.rows = 1, .columns = columns}};
   }
-  const u64 fit = std::min({room / (pitch * bytes + row_bytes), kMaxRows, space.outer.back()});
+  const u64 fit = std::min({room / (pitch * bytes + row_bytes), RowTiling::kMostRows, space.outer.back()});
   const u64 share = ceil_div<u64>(space.rows(), vector_cores(chip));
   std::vector<RowTiling> out;
   // On a joint core the last tile of a group must be a block, too, so that each tile has a tail.

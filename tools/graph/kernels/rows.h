@@ -49,6 +49,7 @@ std::vector<i64> broadcast_strides(std::span<const i64> from, std::span<const i6
 
 // How rows are cut into tiles: `rows` whole rows, or `columns` of one row.
 struct RowTiling {
+  static constexpr u64 kMostRows = 255;  // repeats of an instruction
   u64 rows = 1, columns = 1;
 };
 

@@ -63,6 +63,13 @@ void ScalarWriter::load(Reg to, const Value* v, const isa::Value& element) {
   }
 }
 
+void ScalarWriter::load_from_ub(Reg to, u64 bytes, Reg at, u64 offset) {
+  p_.ld_ubuf(bytes == 8 ? Type::b64 : Type::b32, to, at, offset);
+  if (bytes == 8) return;
+  p_.shl(to, to, 32);
+  p_.sar(to, to, 32);
+}
+
 void ScalarWriter::store(const Value* v, const isa::Value& element, Reg value) {
   if (v->type == DataType::f16) p_.conv_f322f16(value, value);
   if (v->type == DataType::bf16) {  // to nearest even

@@ -27,6 +27,8 @@ class ScalarWriter {
 
   // The element of a tensor, or a constant number whatever the element, in the lane of its type.
   void load(isa::Reg to, const Value* v, const isa::Value& element);
+  // An integer of 4 or 8 bytes from UB; `at`: its address.
+  void load_from_ub(isa::Reg to, u64 bytes, isa::Reg at, u64 offset = 0);
   // Of an output. Integers wrap, floats round; `value` has the lane of the type of the tensor, and is destroyed.
   void store(const Value* v, const isa::Value& element, isa::Reg value);
   // to = where an element is.

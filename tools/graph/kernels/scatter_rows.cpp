@@ -217,11 +217,7 @@ class ScatterWriter {
     const isa::ProgramBuilder::Scope scope(p_.scope());
     const Reg index = w_.reg();
     for (usize d = 0; d < x_.depth; ++d) {
-      p_.ld_ubuf(index_bytes == 8 ? Type::b64 : Type::b32, index, at, 0);
-      if (index_bytes == 4) {
-        p_.shl(index, index, 32);
-        p_.sar(index, index, 32);
-      }
+      w_.load_from_ub(index, index_bytes, at);
       w_.place(index, x_.dims[d]);
       if (d == 0) {
         p_.mov(row_, index);
