@@ -250,15 +250,16 @@ std::string dtype_of(const Value& value) {
   return std::string(name.empty() ? info(DataType::u16).npy : name);
 }
 
-// What is in ND memory, also as a view of another format.
-std::set<const Value*> stored_in_nd(const Graph& graph) {
-  std::set<const Value*> out;
+// What is in memory in ND, also as a view of another format, here and in branches.
+void find_stored_in_nd(const Graph& graph, std::set<const Value*>& out) {
   for (const auto& node : graph.nodes()) {
     for (const Value* const v : node->outputs()) {
       if (v->format == isa::Format::ND) out.insert({v, storage_of(v)});
     }
+    if (!node->branches()) continue;
+    for (const auto& body : node->bodies)
+      find_stored_in_nd(*body, out);
   }
-  return out;
 }
 
 // Kernels copy whole blocks, from any element on: what is behind the last one must be there.
@@ -289,10 +290,11 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
     main.memcpy(buffers.at(v), host, stored_bytes(*v));
     if (v->format == isa::Format::ND) fill_behind(*v, buffers, main);
   }
-  const std::set<const Value*> nd = stored_in_nd(graph);
+  std::set<const Value*> nd;
+  find_stored_in_nd(graph, nd);
   for (const CompiledNode& n : network.nodes) {
     for (const Value* const v : n.node->outputs()) {
-      if (v->format == isa::Format::ND || nd.contains(v)) fill_behind(*v, buffers, main);
+      if (nd.contains(v)) fill_behind(*v, buffers, main);
     }
   }
   // A bin leaves what is behind its elements, which is copied with them.
